@@ -1,0 +1,27 @@
+# mongo_catalogue(TARGET FOLDER HEADER NAMESPACE_PREFIX DECLARATION)
+#
+# Makes the catalogue of a folder: every FOLDER/NAME.cpp (catalogue.cpp excepted) offers DECLARATION in the namespace
+# NAMESPACE_PREFIX + NAME. The generated header TARGET_entries.inc declares them all and defines the macro
+# MONGO_ENTRIES(X) that applies X to each. There is no list to edit and nothing is registered at start-up.
+function(mongo_catalogue target folder header prefix declaration)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${folder} ${folder}/*.cpp)
+  set(text "// Made by CMake from the listing of ${folder}/.\n#include \"${header}\"\n")
+  set(list "#define MONGO_ENTRIES(X)")
+  string(REGEX MATCH "([A-Za-z_]+)(\\(\\))?$" unused "${declaration}")
+  set(symbol ${CMAKE_MATCH_1})
+  set(extern "extern ")
+  if(declaration MATCHES "\\(\\)$")
+    set(extern "")
+  endif()
+  foreach(source ${sources})
+    get_filename_component(stem ${source} NAME_WE)
+    if(stem STREQUAL "catalogue")
+      continue()
+    endif()
+    string(APPEND text "namespace ${prefix}${stem} {\n${extern}${declaration};\n}\n")
+    string(APPEND list " X(${prefix}${stem}::${symbol})")
+  endforeach()
+  set(file ${CMAKE_BINARY_DIR}/generated/${target}_entries.inc)
+  file(CONFIGURE OUTPUT ${file} CONTENT "${text}${list}\n" @ONLY)
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated)
+endfunction()

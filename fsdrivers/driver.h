@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mongo::fsdrivers {
+
+/// An external program that a driver needs, and where people get it.
+struct Program {
+  std::string name;            // as looked up in PATH, e.g. "mkfs.xfs"
+  std::string debian_package;  // Debian and Ubuntu
+  std::string fedora_package;
+};
+
+/// What mkfs is asked for.
+struct FormatRequest {
+  std::string device;               // path of the node
+  std::string uuid;                 // canonical text form
+  std::vector<std::string> options;  // the user's words, as they are
+};
+
+/// The label that every file system made by this tool carries.
+inline constexpr std::string_view label = "mongo";
+
+/// A file system, as data. A driver executes nothing: the harness does what it says.
+/// Each file fsdrivers/NAME.cpp offers `namespace mongo::fsdrivers::driver_NAME { std::vector<FilesystemDriver> entries(); }`.
+struct FilesystemDriver {
+  std::string name;                        // as given on the command line, e.g. "ext3"
+  std::string summary;                     // one line for --help
+  std::string kernel_type;                 // as in /proc/filesystems and mount -t
+  std::vector<std::string> default_mount_options;  // before the user's
+  std::vector<Program> programs;           // the first is mkfs
+  /// argv that makes the file system without asking anything, whatever is on the device. Sets `label` and the UUID.
+  std::vector<std::string> (*format_argv)(const FormatRequest&) = nullptr;
+  std::vector<std::string> version_argv;   // prints mkfs's version, on stdout or stderr
+  std::string unavailable;                 // non-empty: known by name, and why this version of the tool cannot run it
+};
+
+}  // namespace mongo::fsdrivers

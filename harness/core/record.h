@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The record: everything that one run found out. The text files are made from it and from nothing else.
+// harness/report/record_json.h turns it into JSON and back; configs/record.schema.json describes that form.
+// Units are in the names. A value that is not known is null (an empty optional), never 0 and never NaN.
+
+namespace mongo {
+
+/// How a run or a phase ended.
+enum class Status {
+  ok,
+  incomplete,   // the disk or the inodes ran out, or a limit of the file system was met
+  failed,       // an error of another kind
+  unsupported,  // this host cannot run the file system; nothing was touched
+  interrupted,  // by a signal
+  skipped,      // a phase that was not run because of what happened before it
+};
+const char* status_name(Status status);
+std::optional<Status> parse_status(const std::string& name);
+
+/// One kind of failed operation, summed over workers and repetitions.
+struct ErrorRecord {
+  std::string operation;  // e.g. "create"
+  int code = 0;           // errno
+  std::string name;       // e.g. "ENOSPC"
+  std::uint64_t count = 0;
+  std::string first_path;  // below the mount point
+};
+
+/// Fragments over a set of regular files. ratio is fragments / files; null where there is nothing to divide.
+struct FragmentCount {
+  std::optional<std::uint64_t> files;      // null: extents cannot be read here
+  std::optional<std::uint64_t> fragments;
+  std::optional<double> ratio;
+};
+
+/// A fragment is a maximal run of physically and logically adjacent data. Holes, unwritten and inline extents are none.
+struct Fragmentation {
+  std::uint64_t threshold_bytes = 16384;
+  FragmentCount above_threshold;  // regular files larger than threshold_bytes: the figure of the published tables
+  FragmentCount all_files;
+  std::string reason;             // why the ratio is null; empty otherwise
+  std::uint64_t shared_extents = 0;     // also in the fragments: their place is known
+  std::uint64_t encoded_extents = 0;    // compressed or encrypted: not in the fragments, nor are their files in the files
+  std::uint64_t encoded_files = 0;
+  std::uint64_t unwritten_extents = 0;
+  std::uint64_t inline_extents = 0;
+  std::uint64_t delayed_extents = 0;    // not yet placed: never counted as fragments
+  double survey_seconds = 0;
+};
+
+/// One phase of one pass. seconds is null unless every operation of it succeeded on every file planned.
+struct PhaseRecord {
+  std::string name;   // create, copy, symlink, read, stat, rename, delete
+  std::string label;  // Create, Copy, Slinks, Read, Stats, Rename, Delete
+  Status status = Status::ok;
+  std::string reason;  // "ENOSPC: no inodes left, 53 of 200 files"; empty when ok
+  std::optional<double> seconds;            // sum of repetition_seconds
+  std::vector<double> repetition_seconds;   // empty unless ok
+  double elapsed_seconds = 0;               // time spent in the phase however it ended; no measure of speed
+  std::optional<double> sync_seconds;       // syncfs after the phase, outside its time
+  std::uint64_t operations = 0;             // files on which the phase's work succeeded
+  std::uint64_t planned_operations = 0;
+  std::uint64_t bytes = 0;                  // of file data written or read
+  double cpu_user_seconds = 0;              // of the workers
+  double cpu_system_seconds = 0;
+  std::vector<ErrorRecord> errors;
+  // after create and copy only
+  std::optional<std::uint64_t> used_kib;     // more than on the empty file system
+  std::optional<std::uint64_t> directories;  // the root and lost+found included
+  std::optional<std::uint64_t> files;        // regular files
+  std::optional<Fragmentation> fragmentation;
+};
+
+/// The phases on one fresh file system.
+struct PassRecord {
+  std::uint64_t median_file_size_bytes = 0;
+  std::uint64_t planned_files = 0;           // regular files when create and copy have succeeded
+  std::optional<std::uint64_t> files;        // regular files found after the last phase that writes files
+  std::optional<std::uint64_t> directories;
+  double mkfs_seconds = 0;
+  std::vector<PhaseRecord> phases;
+};
+
+/// Something on the device that the format destroyed.
+struct Signature {
+  std::string type;   // as libblkid names it: "ext4", "dos", "zfs_member"
+  std::string usage;  // "filesystem", "raid", "partition table", ...
+  std::string label;
+  std::string uuid;
+};
+
+struct DeviceRecord {
+  std::string given;        // as on the command line
+  std::string resolved;     // the node, e.g. /dev/loop0
+  std::string kind;         // block, loop, ram
+  std::string major_minor;  // "7:0"
+  std::uint64_t size_bytes = 0;
+  std::string backing;      // the file behind a loop device
+  std::string model, serial, by_id;
+  std::vector<Signature> destroyed;
+};
+
+struct MkfsRecord {
+  std::vector<std::string> argv;
+  std::string version;
+  double seconds = 0;  // sum over the passes
+};
+
+struct MountRecord {
+  std::string point;
+  std::string requested;  // the options asked for, comma-separated
+  std::string effective;  // as the kernel lists them
+};
+
+struct HostRecord {
+  std::string name, kernel, machine;
+};
+
+struct RunRecord {
+  int schema = 1;
+  std::string run_id;      // 20261130T165001Z-1a2b3c; sorts by time
+  std::string started_at;  // UTC, 2026-11-30T16:50:01Z
+  std::string ended_at;
+  std::string mongo_version;
+  std::string log;
+  Status status = Status::ok;
+  std::string reason;
+  HostRecord host;
+  DeviceRecord device;
+  std::string filesystem;
+  MkfsRecord mkfs;
+  MountRecord mount;
+  int processes = 1;
+  int repetitions = 3;
+  std::string profile;
+  std::vector<PassRecord> passes;
+};
+
+}  // namespace mongo

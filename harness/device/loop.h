@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harness/core/byte_size.h"
+#include "harness/core/device_spec.h"
+
+namespace mongo {
+
+/// A loop device that this process attached. Its file has no name (O_TMPFILE or memfd) unless the user gave an image, and the
+/// device carries LO_FLAGS_AUTOCLEAR, so that the kernel undoes all of it when this process dies. Source: loop(4), linux/loop.h.
+class LoopDevice {
+ public:
+  /// Makes the backing file (in $TMPDIR or /var/tmp, or in memory) or opens the image, checks that no other loop device has it,
+  /// and attaches it to a free device. Throws DeviceRefused (image not usable) or RunError("attach", ...).
+  static std::unique_ptr<LoopDevice> attach(const DeviceSpec& spec);
+  ~LoopDevice();
+  LoopDevice(const LoopDevice&) = delete;
+  LoopDevice& operator=(const LoopDevice&) = delete;
+
+  const std::string& node() const { return node_; }        // /dev/loopN
+  const std::string& backing() const { return backing_; }  // path, or "memory", or "unnamed file in /var/tmp"
+
+  /// Detaches and waits, at most ten seconds, until the kernel has let go. Throws RunError("detach", ...). Idempotent.
+  void detach();
+
+ private:
+  LoopDevice() = default;
+  std::string node_, backing_;
+  int device_fd_ = -1;
+  int backing_fd_ = -1;
+  bool attached_ = false;
+};
+
+}  // namespace mongo

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace mongo {
+
+/// Gives this process and its children mount tables of their own. Their mounts are seen by nobody else and vanish with the last
+/// of them; what others unmount is unmounted here too. Throws RunError("mount namespace", ...).
+void enter_private_mount_namespace();
+
+/// A directory to mount on. It must be missing (then it is made, and removed at the end) or an empty directory without a mount.
+class MountPoint {
+ public:
+  /// Looks only. Throws DeviceRefused with the reason.
+  static MountPoint check(const std::string& path);
+  const std::string& path() const { return path_; }  // absolute, links resolved
+  bool missing() const { return missing_; }
+  /// Makes the directory if it is missing. Throws RunError("mount", ...).
+  void make();
+  /// Removes the directory if make() made it; rmdir only. Returns the reason if it could not.
+  std::string remove();
+
+ private:
+  std::string path_;
+  bool missing_ = false;
+  bool made_ = false;
+};
+
+struct MountRequest {
+  std::string device, type, options, point;
+};
+
+/// Refuses words that would make mount do something else than mount the device: loop, bind, remount, ro, ... Throws UsageError.
+void check_mount_options(const std::string& options);
+
+/// Mounts with libmount and makes sure of it: the mount point has another st_dev than before, the mount table names the device
+/// and the type. Returns the options in force. Throws RunError("mount", ...) with the kernel's last log line where readable,
+/// and nothing is mounted then.
+std::string mount_filesystem(const MountRequest& request);
+
+/// Unmounts; retries while it is busy, for as long as patience allows. Throws RunError("unmount", ...) that names the
+/// processes (pid and program) that hold it.
+void unmount_filesystem(const std::string& point, std::chrono::milliseconds patience);
+
+}  // namespace mongo
