@@ -49,8 +49,8 @@ struct ErrorCount {
   char first_path[240];  // relative to the mount point where known; NUL-terminated, cut at the front when too long
 };
 
-/// What a worker has done so far. Plain memory without pointers: it lies in pages shared between the worker, its only writer,
-/// and the harness, which reads the two atomics for the progress line and the rest after the worker has ended.
+/// What a worker has done so far. Plain memory without pointers: it lies in pages shared between the worker, its only
+/// writer, and the harness, which reads the two atomics for the progress line and the rest after the worker has ended.
 struct Counters {
   static constexpr std::size_t max_error_kinds = 16;
 
@@ -68,17 +68,18 @@ class Content;  // phases/support/content.h: the bytes that files are filled wit
 
 /// All that a phase knows. A phase makes system calls and counts; it knows no timing and no reporting.
 struct Context {
-  int mount_fd = -1;        // the root of the file system under test, O_DIRECTORY
-  std::string mount_path;   // its absolute path, for the targets of symbolic links
-  int repetition = 1;       // from 1
-  int process = 1;          // from 1
+  int mount_fd = -1;       // the root of the file system under test, O_DIRECTORY
+  std::string mount_path;  // its absolute path, for the targets of symbolic links
+  int repetition = 1;      // from 1
+  int process = 1;         // from 1
   TreeParameters tree;
   std::size_t write_buffer_size = 4096;
   Content* content = nullptr;    // this worker's own; null for phases that write nothing
   Counters* counters = nullptr;  // never null
 };
 
-/// The name of the directory of a process's own tree (which = 1: made by create, 2: made by copy) below the mount point.
+/// The name of the directory of a process's own tree (which = 1: made by create, 2: made by copy) below the mount
+/// point.
 std::string tree_directory(int which, int repetition, int process);
 
 /// What exists before a phase when everything before it has succeeded; used to say how many files it should work on.
@@ -89,18 +90,19 @@ struct Expectation {
   bool linked = false;               // symlink is
 };
 
-/// One phase, as data. Each file phases/NAME.cpp offers `namespace mongo::phases::phase_NAME { extern const Phase entry; }`.
+/// One phase, as data. Each file phases/NAME.cpp offers `namespace mongo::phases::phase_NAME { extern const Phase
+/// entry; }`.
 struct Phase {
-  const char* name;         // in the record and in --phases, e.g. "symlink"
-  const char* label;        // in the classic tables, e.g. "Slinks"; at most six characters
-  const char* summary;      // one line for --help
-  int position;             // phases run in ascending order of this number
-  bool needs_tree;          // works on what create made
-  bool writes_files;        // used space and fragmentation are measured after it
+  const char* name;     // in the record and in --phases, e.g. "symlink"
+  const char* label;    // in the classic tables, e.g. "Slinks"; at most six characters
+  const char* summary;  // one line for --help
+  int position;         // phases run in ascending order of this number
+  bool needs_tree;      // works on what create made
+  bool writes_files;    // used space and fragmentation are measured after it
   /// Files that one process should work on in one repetition.
   std::uint64_t (*planned_files)(const Expectation&);
-  /// Does the work of one process in one repetition. Called in a process of its own whose current directory may be changed.
-  /// Never throws for a failed call: failures are counted and the work goes on with what is left.
+  /// Does the work of one process in one repetition. Called in a process of its own whose current directory may be
+  /// changed. Never throws for a failed call: failures are counted and the work goes on with what is left.
   void (*run)(Context&);
 };
 

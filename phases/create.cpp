@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+
+#include "phases/phase.h"
+#include "phases/support/content.h"
+#include "phases/support/current_path.h"
+#include "phases/support/decimal_name.h"
+#include "phases/support/operations.h"
+#include "phases/support/tree.h"
+
+namespace mongo::phases::phase_create {
+namespace {
+
+/// Makes a tree below the current directory from the generator's events.
+class TreeMaker {
+ public:
+  explicit TreeMaker(Context& context)
+      : path_(context.mount_path),
+        operations_(*context.counters, path_),
+        content_(*context.content),
+        piece_size_(context.write_buffer_size - 1) {}
+
+  /// To the tree's own directory, made below the mount point.
+  bool begin(int mount_fd, const char* name) {
+    return operations_.change_directory(mount_fd, ".") && make_and_enter(name);
+  }
+
+  void file(std::uint64_t number, std::uint64_t size) {
+    if (skipped_levels_ > 0) {
+      return;
+    }
+    const DecimalName name(number);
+    const int fd = operations_.create(name.text());
+    if (fd < 0) {
+      return;
+    }
+    content_.begin_file(number);
+    bool written = true;
+    while (size > 0 && written) {
+      const std::uint64_t length = std::min<std::uint64_t>(size, piece_size_);
+      written = operations_.write(fd, content_.piece(length), length, name.text());
+      size -= length;
+    }
+    if (operations_.close(fd, name.text()) && written) {
+      operations_.count_file();
+    }
+  }
+
+  void enter_directory(std::uint64_t number) {
+    if (skipped_levels_ > 0 || !make_and_enter(DecimalName('d', number).text())) {
+      ++skipped_levels_;
+    }
+  }
+
+  void leave_directory() {
+    if (skipped_levels_ > 0) {
+      --skipped_levels_;
+    } else if (operations_.change_directory("..")) {
+      path_.leave();
+    } else {
+      // Everything that is left would come to lie in a wrong place.
+      skipped_levels_ = std::uint64_t{1} << 63;
+    }
+  }
+
+ private:
+  bool make_and_enter(const char* name) {
+    if (!operations_.mkdir(name) || !operations_.change_directory(name)) {
+      return false;
+    }
+    path_.enter(name);
+    return true;
+  }
+
+  CurrentPath path_;
+  Operations operations_;
+  Content& content_;
+  std::uint64_t piece_size_;
+  std::uint64_t skipped_levels_ = 0;  // how far below a directory that could not be made the generator is
+};
+
+void run(Context& context) {
+  if (context.content == nullptr || context.content->largest_piece() < context.write_buffer_size - 1) {
+    throw std::invalid_argument("create: the content was not made for this write_buffer_size");
+  }
+  const TreeOutline outline = outline_tree(context.tree);
+  TreeMaker maker(context);
+  if (maker.begin(context.mount_fd, tree_directory(1, context.repetition, context.process).c_str())) {
+    TreeGenerator(context.tree, outline).run(maker);
+  }
+}
+
+std::uint64_t planned_files(const Expectation& expectation) { return expectation.files_per_tree; }
+
+}  // namespace
+
+extern const Phase entry;
+const Phase entry{.name = "create",
+                  .label = "Create",
+                  .summary = "make each process's tree of files",
+                  .position = 10,
+                  .needs_tree = false,
+                  .writes_files = true,
+                  .planned_files = planned_files,
+                  .run = run};
+
+}  // namespace mongo::phases::phase_create

@@ -1,0 +1,119 @@
+#include "phases/support/content.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "support.h"
+
+namespace mongo::phases {
+namespace {
+
+std::string file_of(Content& content, std::uint64_t number, std::size_t size, std::size_t piece) {
+  std::string bytes;
+  content.begin_file(number);
+  while (bytes.size() < size) {
+    const std::size_t length = std::min(piece, size - bytes.size());
+    bytes.append(content.piece(length), length);
+  }
+  return bytes;
+}
+
+TEST(Content, DoesNotDependOnThePieces) {
+  Content classic(ContentKind::random, 7, 1, 1, 4096);
+  Content large(ContentKind::random, 7, 1, 1, Content::largest_write_buffer);
+  const std::size_t size = 3 * Content::period + 12345;
+  const std::string expected = file_of(large, 5, size, large.largest_piece());
+  EXPECT_EQ(file_of(classic, 5, size, 4095), expected);
+  for (const std::size_t piece : {1u, 2u, 7u, 8u, 9u, 100u, 4094u}) {
+    EXPECT_EQ(file_of(classic, 5, 30000, piece), expected.substr(0, 30000)) << piece;
+  }
+}
+
+TEST(Content, DoesNotDependOnWhatWasWrittenBefore) {
+  Content fresh(ContentKind::random, 7, 1, 1, 65536);
+  Content used(ContentKind::random, 7, 1, 1, 65536);
+  for (std::uint64_t number = 1; number < 200; ++number) {
+    file_of(used, number, 1000 * number, 65535);
+  }
+  EXPECT_EQ(file_of(used, 500, 2000000, 65535), file_of(fresh, 500, 2000000, 65535));
+}
+
+TEST(Content, DiffersByFileProcessRepetitionAndSeed) {
+  const auto bytes = [](std::uint64_t seed, int repetition, int process, std::uint64_t number) {
+    Content content(ContentKind::random, seed, repetition, process, 4096);
+    return file_of(content, number, 64, 4095);
+  };
+  std::set<std::string> all;
+  for (const std::uint64_t seed : {0u, 1u, 2u}) {
+    for (const int repetition : {1, 2, 3}) {
+      for (const int process : {1, 2, 3}) {
+        for (const std::uint64_t number : {1u, 2u, 3u}) {
+          all.insert(bytes(seed, repetition, process, number));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(all.size(), 81u);
+  EXPECT_EQ(bytes(1, 2, 3, 4), bytes(1, 2, 3, 4));
+}
+
+TEST(Content, NoBlockRepeats) {
+  std::unordered_set<std::string> blocks;
+  std::size_t count = 0;
+  const auto take = [&](std::string_view file) {
+    for (; file.size() >= Content::block; file.remove_prefix(Content::block)) {
+      blocks.emplace(file.substr(0, Content::block));
+      ++count;
+    }
+  };
+  for (const int process : {1, 2}) {
+    Content content(ContentKind::random, 7, 1, process, 4096);
+    take(file_of(content, 1, 5 * Content::period, 4095));  // within one file, beyond the period
+    for (std::uint64_t number = 2; number < 2000; ++number) {
+      take(file_of(content, number, 8192, 4095));
+    }
+  }
+  EXPECT_EQ(blocks.size(), count);
+}
+
+TEST(Content, DoesNotCompress) {
+  Content content(ContentKind::random, 7, 1, 1, 65536);
+  const testing::Scratch scratch;
+  testing::make_file(scratch / "large", file_of(content, 1, 2000000, 65535));
+  EXPECT_GT(std::stoul(testing::output_of("gzip -c < " + scratch / "large" + " | wc -c")), 2000000u);
+  std::string small;
+  for (std::uint64_t number = 2; number < 2002; ++number) {
+    small += file_of(content, number, 100, 65535);
+  }
+  testing::make_file(scratch / "small", small);
+  // Beginnings that lie near each other in the buffer are few.
+  EXPECT_GT(std::stoul(testing::output_of("gzip -c < " + scratch / "small" + " | wc -c")), small.size() * 95 / 100);
+}
+
+TEST(Content, LetterA) {
+  Content content(ContentKind::letter_a, 7, 1, 1, 4096);
+  EXPECT_EQ(file_of(content, 1, 10000, 4095), std::string(10000, 'a'));
+}
+
+TEST(Content, SmallestWriteBuffer) {
+  Content content(ContentKind::random, 7, 1, 1, 2);
+  Content other(ContentKind::random, 7, 1, 1, 4096);
+  EXPECT_EQ(content.largest_piece(), 1u);
+  EXPECT_EQ(file_of(content, 9, 20000, 1), file_of(other, 9, 20000, 4095));
+}
+
+TEST(Content, RefusesOtherWriteBuffers) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, Content::largest_write_buffer + 1}) {
+    EXPECT_THROW(Content(ContentKind::random, 7, 1, 1, size), std::invalid_argument) << size;
+    EXPECT_THROW(Content(ContentKind::letter_a, 7, 1, 1, size), std::invalid_argument) << size;
+  }
+}
+
+}  // namespace
+}  // namespace mongo::phases
