@@ -15,8 +15,8 @@ struct Program {
 
 /// What mkfs is asked for.
 struct FormatRequest {
-  std::string device;               // path of the node
-  std::string uuid;                 // canonical text form
+  std::string device;                // path of the node
+  std::string uuid;                  // canonical text form
   std::vector<std::string> options;  // the user's words, as they are
 };
 
@@ -24,17 +24,18 @@ struct FormatRequest {
 inline constexpr std::string_view label = "mongo";
 
 /// A file system, as data. A driver executes nothing: the harness does what it says.
-/// Each file fsdrivers/NAME.cpp offers `namespace mongo::fsdrivers::driver_NAME { std::vector<FilesystemDriver> entries(); }`.
+/// Each file fsdrivers/NAME.cpp offers `namespace mongo::fsdrivers::driver_NAME { std::vector<FilesystemDriver>
+/// entries(); }`.
 struct FilesystemDriver {
-  std::string name;                        // as given on the command line, e.g. "ext3"
-  std::string summary;                     // one line for --help
-  std::string kernel_type;                 // as in /proc/filesystems and mount -t
+  std::string name;                                // as given on the command line, e.g. "ext3"
+  std::string summary;                             // one line for --help
+  std::string kernel_type;                         // as in /proc/filesystems and mount -t
   std::vector<std::string> default_mount_options;  // before the user's
-  std::vector<Program> programs;           // the first is mkfs
+  std::vector<Program> programs;                   // the first is mkfs
   /// argv that makes the file system without asking anything, whatever is on the device. Sets `label` and the UUID.
   std::vector<std::string> (*format_argv)(const FormatRequest&) = nullptr;
-  std::vector<std::string> version_argv;   // prints mkfs's version, on stdout or stderr
-  std::string unavailable;                 // non-empty: known by name, and why this version of the tool cannot run it
+  std::vector<std::string> version_argv;  // prints mkfs's version, on stdout or stderr
+  std::string unavailable;                // non-empty: known by name, and why this version of the tool cannot run it
 };
 
 }  // namespace mongo::fsdrivers
