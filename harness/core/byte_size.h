@@ -13,8 +13,8 @@ struct ByteSize {
   auto operator<=>(const ByteSize&) const = default;
 };
 
-/// Reads a size: a decimal number and a suffix. None or B: bytes. K, Ki, KiB, M, Mi, MiB, G, Gi, GiB, T, Ti, TiB: powers of 1024.
-/// kB, MB, GB, TB: powers of 1000. A fraction ("1.5G") is taken when it is a whole number of bytes.
+/// Reads a size: a decimal number and a suffix. None or B: bytes. K, Ki, KiB, M, Mi, MiB, G, Gi, GiB, T, Ti, TiB:
+/// powers of 1024. kB, MB, GB, TB: powers of 1000. A fraction ("1.5G") is taken when it is a whole number of bytes.
 /// Throws UsageError for anything else: signs, exponents, blanks, unknown suffixes, more than 2^63-1 bytes.
 ByteSize parse_byte_size(std::string_view text);
 

@@ -15,7 +15,8 @@ enum class ExitStatus : int {
   incomplete = 5,
 };
 
-/// Base of all errors that are shown to the user as they are. The text says what was tried, what happened and what to do.
+/// Base of all errors that are shown to the user as they are. The text says what was tried, what happened and what to
+/// do.
 class Error : public std::runtime_error {
  public:
   Error(ExitStatus status, const std::string& message) : std::runtime_error(message), status_(status) {}

@@ -34,7 +34,7 @@ struct ErrorRecord {
 
 /// Fragments over a set of regular files. ratio is fragments / files; null where there is nothing to divide.
 struct FragmentCount {
-  std::optional<std::uint64_t> files;      // null: extents cannot be read here
+  std::optional<std::uint64_t> files;  // null: extents cannot be read here
   std::optional<std::uint64_t> fragments;
   std::optional<double> ratio;
 };
@@ -44,13 +44,13 @@ struct Fragmentation {
   std::uint64_t threshold_bytes = 16384;
   FragmentCount above_threshold;  // regular files larger than threshold_bytes: the figure of the published tables
   FragmentCount all_files;
-  std::string reason;             // why the ratio is null; empty otherwise
-  std::uint64_t shared_extents = 0;     // also in the fragments: their place is known
-  std::uint64_t encoded_extents = 0;    // compressed or encrypted: not in the fragments, nor are their files in the files
+  std::string reason;                 // why the ratio is null; empty otherwise
+  std::uint64_t shared_extents = 0;   // also in the fragments: their place is known
+  std::uint64_t encoded_extents = 0;  // compressed or encrypted: not in the fragments, nor are their files in the files
   std::uint64_t encoded_files = 0;
   std::uint64_t unwritten_extents = 0;
   std::uint64_t inline_extents = 0;
-  std::uint64_t delayed_extents = 0;    // not yet placed: never counted as fragments
+  std::uint64_t delayed_extents = 0;  // not yet placed: never counted as fragments
   double survey_seconds = 0;
 };
 
@@ -59,15 +59,15 @@ struct PhaseRecord {
   std::string name;   // create, copy, symlink, read, stat, rename, delete
   std::string label;  // Create, Copy, Slinks, Read, Stats, Rename, Delete
   Status status = Status::ok;
-  std::string reason;  // "ENOSPC: no inodes left, 53 of 200 files"; empty when ok
-  std::optional<double> seconds;            // sum of repetition_seconds
-  std::vector<double> repetition_seconds;   // empty unless ok
-  double elapsed_seconds = 0;               // time spent in the phase however it ended; no measure of speed
-  std::optional<double> sync_seconds;       // syncfs after the phase, outside its time
-  std::uint64_t operations = 0;             // files on which the phase's work succeeded
+  std::string reason;                      // "ENOSPC: no inodes left, 53 of 200 files"; empty when ok
+  std::optional<double> seconds;           // sum of repetition_seconds
+  std::vector<double> repetition_seconds;  // empty unless ok
+  double elapsed_seconds = 0;              // time spent in the phase however it ended; no measure of speed
+  std::optional<double> sync_seconds;      // syncfs after the phase, outside its time
+  std::uint64_t operations = 0;            // files on which the phase's work succeeded
   std::uint64_t planned_operations = 0;
-  std::uint64_t bytes = 0;                  // of file data written or read
-  double cpu_user_seconds = 0;              // of the workers
+  std::uint64_t bytes = 0;      // of file data written or read
+  double cpu_user_seconds = 0;  // of the workers
   double cpu_system_seconds = 0;
   std::vector<ErrorRecord> errors;
   // after create and copy only
@@ -80,8 +80,8 @@ struct PhaseRecord {
 /// The phases on one fresh file system.
 struct PassRecord {
   std::uint64_t median_file_size_bytes = 0;
-  std::uint64_t planned_files = 0;           // regular files when create and copy have succeeded
-  std::optional<std::uint64_t> files;        // regular files found after the last phase that writes files
+  std::uint64_t planned_files = 0;     // regular files when create and copy have succeeded
+  std::optional<std::uint64_t> files;  // regular files found after the last phase that writes files
   std::optional<std::uint64_t> directories;
   double mkfs_seconds = 0;
   std::vector<PhaseRecord> phases;
@@ -101,7 +101,7 @@ struct DeviceRecord {
   std::string kind;         // block, loop, ram
   std::string major_minor;  // "7:0"
   std::uint64_t size_bytes = 0;
-  std::string backing;      // the file behind a loop device
+  std::string backing;  // the file behind a loop device
   std::string model, serial, by_id;
   std::vector<Signature> destroyed;
 };
@@ -131,6 +131,7 @@ struct RunRecord {
   std::string log;
   Status status = Status::ok;
   std::string reason;
+  std::vector<std::string> notes;  // what happened on the way and is no error: a wait, something destroyed
   HostRecord host;
   DeviceRecord device;
   std::string filesystem;
