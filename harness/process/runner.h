@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/interrupt.h"
+
 namespace mongo {
 
 /// An external program with its arguments. argv[0] is a name that is looked up in PATH and the sbin folders, or a path.
@@ -16,8 +18,8 @@ struct CommandResult {
   int exit_status = 0;  // when it exited
   int signal = 0;       // when a signal ended it, else 0
   bool timed_out = false;
-  std::string out;      // stdout; at most 1 MiB is kept
-  std::string err;      // stderr; at most 1 MiB is kept
+  std::string out;  // stdout; at most 1 MiB is kept
+  std::string err;  // stderr; at most 1 MiB is kept
   std::chrono::duration<double> seconds{0};
   bool ok() const { return exit_status == 0 && signal == 0 && !timed_out; }
 };
@@ -26,7 +28,7 @@ struct CommandResult {
 class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;
-  /// Runs the program to its end. It gets LC_ALL=C, no stdin, a process group of its own, and SIGKILL when the deadline
+  /// Runs the program to its end, in "/". It gets LC_ALL=C, no stdin, a process group of its own, and SIGKILL when the deadline
   /// passes or when this process dies. Throws RunError("exec", ...) if it cannot be started.
   virtual CommandResult run(const Command& command) = 0;
 };
@@ -34,7 +36,13 @@ class ProcessRunner {
 /// Runs programs for real.
 class RealRunner : public ProcessRunner {
  public:
+  /// A watch ends a running program, with Interrupted, once a signal has come. Without one it runs to its end: for
+  /// undoing.
+  explicit RealRunner(const InterruptWatch* watch = nullptr) : watch_(watch) {}
   CommandResult run(const Command& command) override;
+
+ private:
+  const InterruptWatch* watch_;
 };
 
 /// Where a program is, looked up in PATH, then /usr/local/sbin, /usr/sbin and /sbin; empty if nowhere.

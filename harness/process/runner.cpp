@@ -1,0 +1,111 @@
+#include "harness/process/runner.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "harness/core/errors.h"
+
+namespace mongo {
+namespace {
+
+bool is_program(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    std::string line = text.substr(start, end - start);
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string::npos) {
+      lines.push_back(line.substr(first, line.find_last_not_of(" \t\r") - first + 1));
+    }
+    start = end + 1;
+  }
+  return lines;
+}
+
+/// The last line before a usage text, which many programs print after, and some before, what was wrong.
+std::string last_useful(const std::string& text) {
+  std::string best;
+  bool in_usage = false;
+  for (const std::string& line : lines_of(text)) {
+    if (line.starts_with("Usage:") || line.starts_with("usage:")) in_usage = true;
+    if (in_usage) continue;
+    // "See 'mkfs.x --help'" and the like follow the reason.
+    if (line.find("--help") != std::string::npos) continue;
+    best = line;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
+  const char* path = getenv("PATH");
+  std::string folders = path != nullptr ? path : "/usr/bin:/bin";
+  folders += ":/usr/local/sbin:/usr/sbin:/sbin";
+  std::size_t start = 0;
+  while (start <= folders.size()) {
+    const std::size_t end = std::min(folders.find(':', start), folders.size());
+    const std::string folder = folders.substr(start, end - start);
+    // An empty entry would mean the current folder: not for a program that runs as root.
+    if (!folder.empty() && folder[0] == '/' && is_program(folder + "/" + name)) return folder + "/" + name;
+    start = end + 1;
+  }
+  return "";
+}
+
+std::string quote_argv(const std::vector<std::string>& argv) {
+  std::string line;
+  for (const std::string& word : argv) {
+    if (!line.empty()) line += ' ';
+    const bool plain = !word.empty() && word.find_first_not_of(
+                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                            "_-+=:,./@%^") == std::string::npos;
+    if (plain) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+std::string useful_line(const CommandResult& result) {
+  // mkfs.xfs prints its reason, then its usage; the first thing said is the reason there.
+  for (const std::string* text : {&result.err, &result.out}) {
+    if (const std::string line = last_useful(*text); !line.empty()) return line;
+  }
+  return "";
+}
+
+CommandResult run_checked(ProcessRunner& runner, const Command& command, const std::string& step) {
+  CommandResult result = runner.run(command);
+  if (result.ok()) return result;
+  std::string what;
+  if (result.timed_out) {
+    what = fmt::format("was ended after its deadline of {} s",
+                       std::chrono::duration_cast<std::chrono::seconds>(command.deadline).count());
+  } else if (result.signal != 0) {
+    what = fmt::format("was ended by signal {} ({})", result.signal, strsignal(result.signal));
+  } else {
+    what = fmt::format("failed with exit status {}", result.exit_status);
+  }
+  const std::string line = useful_line(result);
+  throw RunError(
+      step, fmt::format("{}{}. The command was: {}", what, line.empty() ? "" : ": " + line, quote_argv(command.argv)));
+}
+
+}  // namespace mongo
