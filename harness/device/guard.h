@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "harness/core/record.h"
 
 namespace mongo {
+
+class KernelView;
 
 /// What a path turned out to be. Names are for people; the device number is what is compared.
 struct BlockDevice {
@@ -24,8 +27,23 @@ struct BlockDevice {
 /// Why a device may not be used: the reason, the evidence for it, and what the user can do.
 struct Refusal {
   enum class Reason {
-    missing, not_block_device, no_medium, read_only, mounted, partition_mounted, parent_in_use, swap, held, member,
-    loop_in_use, zpool, busy, holds_results, holds_system, signature, cannot_tell,
+    missing,
+    not_block_device,
+    no_medium,
+    read_only,
+    mounted,
+    partition_mounted,
+    parent_in_use,
+    swap,
+    held,
+    member,
+    loop_in_use,
+    zpool,
+    busy,
+    holds_results,
+    holds_system,
+    signature,
+    cannot_tell,
   };
   Reason reason;
   std::string device;    // as given, and resolved where that differs
@@ -36,15 +54,17 @@ struct Refusal {
 };
 
 struct GuardOptions {
-  std::string root = "/";       // prefix for /proc, /sys and /dev/disk, for tests with a made-up tree
-  bool destroy = false;         // foreign signatures are no reason to refuse
+  std::string root = "/";               // prefix for /proc, /sys and /dev/disk, for tests with a made-up tree
+  bool destroy = false;                 // foreign signatures are no reason to refuse
   std::vector<std::string> keep_paths;  // files whose disk must not be the device: results folder, the tool itself
 };
 
 /// Decides whether a device may be formatted. Fails closed: what cannot be found out is a refusal.
 class Guard {
  public:
-  explicit Guard(GuardOptions options) : options_(std::move(options)) {}
+  explicit Guard(GuardOptions options);
+  /// With another kernel to ask than the running one, for tests with a made-up tree.
+  Guard(GuardOptions options, std::shared_ptr<const KernelView> kernel);
 
   /// Finds the node behind a path. Throws DeviceRefused when it is none.
   BlockDevice resolve(const std::string& path) const;
@@ -57,6 +77,7 @@ class Guard {
 
  private:
   GuardOptions options_;
+  std::shared_ptr<const KernelView> kernel_;
 };
 
 }  // namespace mongo

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 #include <string>
 
@@ -8,13 +10,16 @@
 
 namespace mongo {
 
-/// A loop device that this process attached. Its file has no name (O_TMPFILE or memfd) unless the user gave an image, and the
-/// device carries LO_FLAGS_AUTOCLEAR, so that the kernel undoes all of it when this process dies. Source: loop(4), linux/loop.h.
+/// A loop device that this process attached. Its file has no name (O_TMPFILE or memfd) unless the user gave an image,
+/// and the device carries LO_FLAGS_AUTOCLEAR, so that the kernel undoes all of it when this process dies. Source:
+/// loop(4), linux/loop.h.
 class LoopDevice {
  public:
-  /// Makes the backing file (in $TMPDIR or /var/tmp, or in memory) or opens the image, checks that no other loop device has it,
-  /// and attaches it to a free device. Throws DeviceRefused (image not usable) or RunError("attach", ...).
+  /// Makes the backing file (in $TMPDIR or /var/tmp, or in memory) or opens the image, checks that no other loop device
+  /// has it, and attaches it to a free device. Throws DeviceRefused (image not usable) or RunError("attach", ...).
   static std::unique_ptr<LoopDevice> attach(const DeviceSpec& spec);
+  /// As detach(); failures are printed to stderr. In a process forked from the one that attached it, nothing is
+  /// detached.
   ~LoopDevice();
   LoopDevice(const LoopDevice&) = delete;
   LoopDevice& operator=(const LoopDevice&) = delete;
@@ -31,6 +36,7 @@ class LoopDevice {
   int device_fd_ = -1;
   int backing_fd_ = -1;
   bool attached_ = false;
+  pid_t owner_ = 0;
 };
 
 }  // namespace mongo

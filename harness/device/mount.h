@@ -6,11 +6,12 @@
 
 namespace mongo {
 
-/// Gives this process and its children mount tables of their own. Their mounts are seen by nobody else and vanish with the last
-/// of them; what others unmount is unmounted here too. Throws RunError("mount namespace", ...).
+/// Gives this process and its children mount tables of their own. Their mounts are seen by nobody else and vanish with
+/// the last of them; what others unmount is unmounted here too. Throws RunError("mount namespace", ...).
 void enter_private_mount_namespace();
 
-/// A directory to mount on. It must be missing (then it is made, and removed at the end) or an empty directory without a mount.
+/// A directory to mount on. It must be missing (then it is made, and removed at the end) or an empty directory without
+/// a mount.
 class MountPoint {
  public:
   /// Looks only. Throws DeviceRefused with the reason.
@@ -32,12 +33,13 @@ struct MountRequest {
   std::string device, type, options, point;
 };
 
-/// Refuses words that would make mount do something else than mount the device: loop, bind, remount, ro, ... Throws UsageError.
+/// Refuses words that would make mount do something else than mount the device: loop, bind, remount, ro, ... Throws
+/// UsageError.
 void check_mount_options(const std::string& options);
 
-/// Mounts with libmount and makes sure of it: the mount point has another st_dev than before, the mount table names the device
-/// and the type. Returns the options in force. Throws RunError("mount", ...) with the kernel's last log line where readable,
-/// and nothing is mounted then.
+/// Mounts with libmount and makes sure of it: the mount point has another st_dev than before, the mount table names the
+/// device and the type. Returns the options in force. Throws RunError("mount", ...) with the kernel's last log line
+/// where readable, and nothing is mounted then.
 std::string mount_filesystem(const MountRequest& request);
 
 /// Unmounts; retries while it is busy, for as long as patience allows. Throws RunError("unmount", ...) that names the

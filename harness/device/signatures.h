@@ -7,8 +7,9 @@
 
 namespace mongo {
 
-/// Everything that libblkid recognises on the device or file: file systems, RAID and volume manager members, partition tables.
-/// All of them, also where there are several. Throws RunError("probe", ...) when it cannot tell, so that callers fail closed.
+/// Everything that libblkid recognises on the device or file: file systems, RAID and volume manager members, partition
+/// tables. All of them, also where there are several. Throws RunError("probe", ...) when it cannot tell, so that
+/// callers fail closed.
 std::vector<Signature> read_signatures(const std::string& path);
 
 /// Wipes every signature from a block device until none is found any more, and syncs. Throws RunError("wipe", ...).

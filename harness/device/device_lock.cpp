@@ -1,0 +1,66 @@
+#include "harness/device/device_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "harness/core/errors.h"
+
+namespace mongo {
+namespace {
+
+/// The pid in the file. The holder writes it just after it has the lock, so it may take a moment to appear.
+std::string read_holder(int fd) {
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    char text[32] = {};
+    const ssize_t size = pread(fd, text, sizeof text - 1, 0);
+    if (size > 0 && text[size - 1] == '\n') return std::string(text, static_cast<std::size_t>(size) - 1);
+    usleep(10'000);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceLock> DeviceLock::take(unsigned major, unsigned minor, const std::string& folder) {
+  if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+    throw RunError("lock", fmt::format("cannot make {}: {}", folder, errno_text(errno)));
+  }
+  const std::string path = fmt::format("{}/{}-{}", folder, major, minor);
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0) throw RunError("lock", fmt::format("cannot open {}: {}", path, errno_text(errno)));
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      const int error = errno;
+      const std::string holder = read_holder(fd);
+      close(fd);
+      if (error != EWOULDBLOCK) throw RunError("lock", fmt::format("cannot lock {}: {}", path, errno_text(error)));
+      throw DeviceRefused(fmt::format("device {}:{} is in use by another run of mongo{} ({}). Wait for its end", major,
+                                      minor, holder.empty() ? "" : ", pid " + holder, path));
+    }
+    // The last holder removes the file; a lock on a removed file guards nothing.
+    struct stat held {
+    }, named{};
+    if (fstat(fd, &held) == 0 && stat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
+        held.st_dev == named.st_dev) {
+      const std::string pid = fmt::format("{}\n", getpid());
+      if (ftruncate(fd, 0) != 0 || pwrite(fd, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+        // Only for the other side's message.
+      }
+      return std::unique_ptr<DeviceLock>(new DeviceLock(fd, path));
+    }
+    close(fd);
+  }
+  throw RunError("lock", fmt::format("{} changes all the time; is something removing it?", path));
+}
+
+DeviceLock::~DeviceLock() {
+  unlink(path_.c_str());
+  close(fd_);
+}
+
+}  // namespace mongo

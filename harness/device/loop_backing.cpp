@@ -1,0 +1,246 @@
+#include "harness/device/loop_backing.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+
+#include "harness/core/errors.h"
+#include "harness/device/kernel_view.h"
+#include "harness/device/processes.h"
+#include "harness/device/sys_block.h"
+
+namespace mongo {
+
+namespace {
+
+constexpr std::uint64_t sector = 512;
+
+[[noreturn]] void fail(const std::string& what, int error, const std::string& advice) {
+  throw RunError("attach", fmt::format("{}: {}. {}", what, errno_text(error), advice));
+}
+
+[[noreturn]] void refuse_image(const std::string& path, const std::string& what, const std::string& advice) {
+  throw DeviceRefused(fmt::format("refusing to use loop:{}: it {}. {}", devio::printable(path), what, advice));
+}
+
+std::string temporary_folder() {
+  const char* folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/var/tmp";
+}
+
+int open_unnamed(const std::string& folder) {
+  const int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  // EISDIR and EINVAL: kernels and file systems that read O_TMPFILE as something else. Source: open(2).
+  if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+  std::string name = folder + "/mongo-XXXXXX";
+  const int named = mkostemp(name.data(), O_CLOEXEC);
+  if (named >= 0) unlink(name.c_str());
+  return named;
+}
+
+std::optional<std::uint64_t> available_memory() {
+  const devio::FileText text = devio::read_file("/proc/meminfo");
+  for (const std::string& line : devio::lines_of(text.text)) {
+    const std::vector<std::string> words = devio::words_of(line);
+    if (words.size() < 2 || words[0] != "MemAvailable:") continue;
+    std::uint64_t kib = 0;
+    std::from_chars(words[1].data(), words[1].data() + words[1].size(), kib);
+    return kib * 1024;
+  }
+  return std::nullopt;
+}
+
+// "1: FLOCK  ADVISORY  WRITE 708 fe:00:131 0 EOF", device numbers in hexadecimal. Source: proc(5).
+std::string lock_holder(const struct stat& image) {
+  for (const std::string& line : devio::lines_of(devio::read_file("/proc/locks").text)) {
+    const std::vector<std::string> words = devio::words_of(line);
+    unsigned major_number = 0, minor_number = 0;
+    unsigned long inode = 0;
+    if (words.size() < 6 || words[1] != "FLOCK" ||
+        std::sscanf(words[5].c_str(), "%x:%x:%lu", &major_number, &minor_number, &inode) != 3) {
+      continue;
+    }
+    if (inode != image.st_ino || makedev(major_number, minor_number) != image.st_dev) continue;
+    const int pid = std::atoi(words[4].c_str());
+    if (pid > 0) return fmt::format(" by pid {} ({})", pid, Processes().program(pid));
+  }
+  return " by another process";
+}
+
+void check_kind(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) {
+      refuse_image(path, "does not exist", "Make it first (truncate -s 2G FILE), or give a size: loop:2GiB.");
+    }
+    refuse_image(path, "cannot be looked at: " + errno_text(errno), "Check the path.");
+  }
+  if (S_ISREG(info.st_mode)) return;
+  if (S_ISBLK(info.st_mode)) {
+    refuse_image(path, "is a block device", "Name it without loop: if you mean the device.");
+  }
+  const char* kind = S_ISDIR(info.st_mode)   ? "a directory"
+                     : S_ISCHR(info.st_mode) ? "a character device"
+                                             : "no regular file";
+  refuse_image(path, fmt::format("is {}", kind), "Name an image file.");
+}
+
+void check_not_attached(const std::string& path, const struct stat& image) {
+  const std::shared_ptr<const KernelView> kernel = real_kernel_view();
+  try {
+    const SysBlocks blocks("/");
+    for (const SysBlock& loop : blocks.attached_loops()) {
+      const LoopBacking backing = kernel->loop_backing(loop.node());
+      if (backing.error == ENXIO) continue;  // detached meanwhile
+      if (backing.error != 0) {
+        refuse_image(
+            path,
+            fmt::format("may be attached to {}, which cannot be asked: {}", loop.node(), errno_text(backing.error)),
+            "Make its node available and try again.");
+      }
+      if (backing.device == image.st_dev && backing.inode == image.st_ino) {
+        refuse_image(path, "is attached to " + loop.node() + " already",
+                     fmt::format("Detach it first (losetup -d {}) if that is not in use.", loop.node()));
+      }
+    }
+  } catch (const CannotTell& error) {
+    refuse_image(path, fmt::format("may be attached already: {}", error.what()), "Is /sys mounted?");
+  }
+}
+
+void check_not_swap(const std::string& path, const struct stat& image) {
+  const devio::FileText swaps = devio::read_file("/proc/swaps");
+  if (swaps.error != 0 && swaps.error != ENOENT) {
+    refuse_image(path, "may be in use as swap: /proc/swaps: " + errno_text(swaps.error), "Is /proc mounted?");
+  }
+  const std::vector<std::string> lines = devio::lines_of(swaps.text);
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const std::vector<std::string> words = devio::words_of(lines[i]);
+    struct stat info {};
+    if (words.empty() || stat(devio::unescape_octal(words[0]).c_str(), &info) != 0) continue;
+    if (info.st_dev == image.st_dev && info.st_ino == image.st_ino) {
+      refuse_image(path, "is in use as swap", "swapoff it first if it may be lost.");
+    }
+  }
+}
+
+// A virtual machine running from the image has it open and takes no flock.
+void check_no_writer(const std::string& path, const struct stat& image) {
+  const Processes processes;
+  const ProcessUses uses = processes.open_files([&](const NodeStat& file) {
+    return file.error == 0 && S_ISREG(file.mode) && file.device == image.st_dev && file.inode == image.st_ino;
+  });
+  if (uses.error != 0) {
+    refuse_image(path, "may be open elsewhere: /proc/*/fd: " + errno_text(uses.error), "Run as root.");
+  }
+  if (!uses.hidden.empty() && !real_kernel_view()->may_look_at_processes()) {
+    refuse_image(path, fmt::format("may be open in pid {}, whose files cannot be looked at", uses.hidden.front()),
+                 "Run as root with CAP_SYS_PTRACE.");
+  }
+  std::vector<ProcessUse> writers;
+  const int self = static_cast<int>(getpid());
+  std::copy_if(uses.found.begin(), uses.found.end(), std::back_inserter(writers),
+               [&](const ProcessUse& use) { return use.writes && use.pid != self; });
+  if (!writers.empty()) {
+    refuse_image(path, "is open for writing in " + list_uses(writers), "End that program first.");
+  }
+}
+
+}  // namespace
+
+BackingFile make_unnamed_file(ByteSize size) {
+  const std::string folder = temporary_folder();
+  const std::string advice =
+      "Set TMPDIR to a folder on a disk with enough room, or use an image of your own (loop:PATH).";
+  BackingFile backing;
+  backing.file = devio::FileDescriptor(open_unnamed(folder));
+  backing.name = "unnamed file in " + folder;
+  backing.direct_io = true;
+  if (!backing.file.valid()) fail("making a file in " + folder, errno, advice);
+  struct statvfs room {};
+  if (fstatvfs(backing.file.get(), &room) != 0) fail("asking for the free space in " + folder, errno, advice);
+  const ByteSize free{static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize};
+  if (size > free) {
+    throw RunError("attach", fmt::format("{} do not fit into {}, where {} are free. {}", format_exact(size), folder,
+                                         format_rounded(free), advice));
+  }
+  const auto length = static_cast<off_t>(size.bytes);
+  if (ftruncate(backing.file.get(), length) != 0) {
+    fail(fmt::format("making a file of {} in {}", format_exact(size), folder), errno, advice);
+  }
+  // Allocated now, so that the disk behind cannot run full in the middle of a measurement.
+  int result = 0;
+  do {
+    result = fallocate(backing.file.get(), 0, 0, length);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
+    fail(fmt::format("allocating {} in {}", format_exact(size), folder), errno, advice);
+  }
+  return backing;
+}
+
+BackingFile make_memory(ByteSize size) {
+  const std::optional<std::uint64_t> available = available_memory();
+  if (!available)
+    throw RunError("attach", "/proc/meminfo does not tell how much memory is available. Is /proc mounted?");
+  if (size.bytes > *available) {
+    throw RunError("attach",
+                   fmt::format("{} do not fit into memory, where {} are available. Use a smaller size, or loop:SIZE.",
+                               format_exact(size), format_rounded(ByteSize{*available})));
+  }
+  BackingFile backing;
+  // The pid makes the name in /sys/block/loopN/loop/backing_file differ from that of a successor on the same device.
+  backing.file = devio::FileDescriptor(memfd_create(fmt::format("mongo-{}", getpid()).c_str(), MFD_CLOEXEC));
+  backing.name = "memory";
+  if (!backing.file.valid() || ftruncate(backing.file.get(), static_cast<off_t>(size.bytes)) != 0) {
+    fail(fmt::format("making {} of memory", format_exact(size)), errno, "Use loop:SIZE instead.");
+  }
+  return backing;
+}
+
+BackingFile open_image(const std::string& path) {
+  if (path.empty()) throw DeviceRefused("refusing to use loop: without a size or path. Say e.g. loop:2GiB.");
+  check_kind(path);
+  BackingFile backing;
+  backing.file = devio::FileDescriptor(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!backing.file.valid()) {
+    refuse_image(path, "cannot be opened for writing: " + errno_text(errno),
+                 "Check its permissions and its file system.");
+  }
+  struct stat info {};
+  if (fstat(backing.file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    refuse_image(path, "is no regular file", "Name an image file.");
+  }
+  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(path.c_str(), nullptr), std::free);
+  backing.name = resolved ? resolved.get() : path;
+  backing.direct_io = true;
+  if (static_cast<std::uint64_t>(info.st_size) < sector) {
+    refuse_image(path, fmt::format("has {} bytes, less than one sector", info.st_size),
+                 "Make it larger (truncate -s 2G).");
+  }
+  // The lock first, so that of two runs on one image one is refused, whatever each sees of the other afterwards.
+  if (flock(backing.file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) {
+      refuse_image(path, "is in use: it is locked" + lock_holder(info),
+                   "Wait for that run to end, or use another image.");
+    }
+    refuse_image(path, "cannot be locked: " + errno_text(errno), "Copy it to a local file system.");
+  }
+  check_not_attached(path, info);
+  check_not_swap(path, info);
+  check_no_writer(path, info);
+  return backing;
+}
+
+}  // namespace mongo
