@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "harness/core/record.h"
+
+namespace mongo {
+
+/// Who and what this host is, from uname(2).
+HostRecord describe_host();
+
+/// Now, in UTC: "2026-11-30T16:50:01Z".
+std::string utc_now();
+
+/// A name for a run that sorts by time and is unique: "20261130T165001Z-1a2b3c".
+std::string make_run_id();
+
+}  // namespace mongo

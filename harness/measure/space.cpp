@@ -1,0 +1,30 @@
+#include "harness/measure/space.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "harness/core/errors.h"
+
+namespace mongo {
+
+Space read_space(int fd) {
+  struct statvfs info {};
+  if (fstatvfs(fd, &info) != 0) throw RunError("measure", "statvfs of the mounted file system: " + errno_text(errno));
+  Space space;
+  space.used_bytes = static_cast<std::uint64_t>(info.f_blocks - info.f_bfree) * info.f_frsize;
+  space.free_bytes = static_cast<std::uint64_t>(info.f_bfree) * info.f_frsize;
+  space.inodes = info.f_files;
+  space.free_inodes = info.f_ffree;
+  return space;
+}
+
+double sync_filesystem(int fd) {
+  const auto start = std::chrono::steady_clock::now();
+  if (syncfs(fd) != 0) throw RunError("sync", "syncfs of the mounted file system: " + errno_text(errno));
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace mongo

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/core/interrupt.h"
+#include "harness/core/record.h"
+#include "phases/phase.h"
+
+namespace mongo {
+
+/// What the P processes of one repetition of one phase are to do.
+struct RepetitionRequest {
+  const phases::Phase* phase = nullptr;
+  int processes = 1;
+  int repetition = 1;  // from 1
+  int mount_fd = -1;
+  std::string mount_path;
+  phases::TreeParameters tree;
+  std::size_t write_buffer_size = 4096;
+  std::uint64_t content_seed = 1;
+  std::chrono::milliseconds start_deadline{std::chrono::minutes(2)};  // until all wait at the barrier
+  std::chrono::milliseconds deadline{std::chrono::hours(24)};         // until all have ended
+  std::chrono::milliseconds progress_interval{0};                     // 0: no progress
+  std::function<void(std::uint64_t files_done)> progress;
+};
+
+/// What they did, summed over the processes.
+struct RepetitionResult {
+  double seconds = 0;             // from the opening of the barrier to the end of the last process; CLOCK_MONOTONIC
+  double start_skew_seconds = 0;  // between the first and the last process to begin
+  double cpu_user_seconds = 0;    // of the processes, inside the timed part
+  double cpu_system_seconds = 0;
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::vector<ErrorRecord> errors;
+  std::uint64_t errors_not_kept = 0;
+  std::string failure;  // a process died or could not be started: how; empty otherwise
+};
+
+/// Starts the processes, lets them wait at one barrier, opens it, and waits for all of them to end. They are killed
+/// when this process dies, when a signal comes (throws Interrupted), when the deadline passes or one of them dies
+/// (`failure`). On return none is left. Must be called while this process has no other thread.
+RepetitionResult run_repetition(const RepetitionRequest& request, const InterruptWatch& watch);
+
+/// Adds errors of one list to another, kind by kind.
+void merge_errors(std::vector<ErrorRecord>& into, const std::vector<ErrorRecord>& from);
+
+}  // namespace mongo
