@@ -1,0 +1,114 @@
+#include "harness/plan/cell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fsdrivers/catalogue.h"
+#include "harness/core/errors.h"
+#include "harness/plan/words.h"
+#include "phases/catalogue.h"
+#include "phases/support/tree.h"
+
+namespace mongo {
+namespace {
+
+const fsdrivers::FilesystemDriver& find_driver(const std::string& name) {
+  if (const auto* driver = fsdrivers::find(name)) return *driver;
+  std::vector<std::string> names;
+  for (const auto& driver : fsdrivers::catalogue()) names.push_back(driver.name);
+  const std::string hint = nearest(name, names);
+  throw UsageError(fmt::format("file system '{}' is not known{}. There are: {}", name,
+                               hint.empty() ? "" : fmt::format(" (did you mean {}?)", hint), fmt::join(names, ", ")));
+}
+
+std::vector<const phases::Phase*> choose_phases(const std::optional<std::string>& text) {
+  const auto& all = phases::catalogue();
+  if (!text) return all;
+  std::vector<std::string> names;
+  for (const phases::Phase* phase : all) names.emplace_back(phase->name);
+  std::vector<const phases::Phase*> chosen;
+  for (const std::string& name : split_commas(*text)) {
+    const phases::Phase* phase = phases::find(name);
+    if (phase == nullptr) {
+      const std::string hint = nearest(name, names);
+      throw UsageError(fmt::format("--phases: '{}' is no phase{}. There are: {}", name,
+                                   hint.empty() ? "" : fmt::format(" (did you mean {}?)", hint),
+                                   fmt::join(names, ",")));
+    }
+    if (std::find(chosen.begin(), chosen.end(), phase) != chosen.end()) {
+      throw UsageError(fmt::format("--phases: '{}' is named twice", name));
+    }
+    chosen.push_back(phase);
+  }
+  std::sort(chosen.begin(), chosen.end(), [](const auto* a, const auto* b) { return a->position < b->position; });
+  const bool tree_made =
+      std::any_of(chosen.begin(), chosen.end(), [](const auto* phase) { return !phase->needs_tree; });
+  for (const phases::Phase* phase : chosen) {
+    if (phase->needs_tree && !tree_made) {
+      throw UsageError(fmt::format("--phases: '{}' needs the files that create makes: add create", phase->name));
+    }
+  }
+  return chosen;
+}
+
+}  // namespace
+
+int parse_count(const std::string& text, const std::string& what, int least, int most) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(
+        fmt::format("{} '{}': {}. It must be a whole decimal number from {} to {}", what, text, why, least, most));
+  };
+  if (text.empty()) refuse("it is empty");
+  if (text.find_first_not_of("0123456789") != std::string::npos) refuse("it is not made of digits only");
+  if (text.size() > 1 && text[0] == '0') refuse("it begins with 0");
+  if (text.size() > 9) refuse("it is too large");
+  const int value = std::stoi(text);
+  if (value < least) refuse("it is too small");
+  if (value > most) refuse("it is too large");
+  return value;
+}
+
+Cell resolve(const RunRequest& request) {
+  Cell cell;
+  cell.driver = &find_driver(request.filesystem);
+  if (request.device.empty())
+    throw UsageError("DEVICE is empty. Name a block device, loop:SIZE, loop:PATH or ram:SIZE");
+  cell.device = parse_device_spec(request.device);
+  if (request.mount_point.empty()) throw UsageError("MOUNTPOINT is empty. Name a directory to mount on");
+  cell.mount_point = request.mount_point;
+  cell.log = request.log;
+  cell.processes = parse_count(request.processes, "PROCESSES", 1, max_processes);
+  cell.profile = find_profile(request.profile);
+  cell.repetitions = request.repetitions ? parse_count(*request.repetitions, "--repetitions", 1, max_repetitions)
+                                         : cell.profile.repetitions;
+  cell.phases = choose_phases(request.phases);
+  cell.mkfs_options = split_words(request.mkfs_options);
+  std::vector<std::string> mount_options = cell.driver->default_mount_options;
+  if (!request.mount_options.empty()) {
+    for (const std::string& option : split_commas(request.mount_options)) {
+      if (option.empty()) {
+        throw UsageError(
+            fmt::format("--mount-options '{}': an option between two commas is empty", request.mount_options));
+      }
+      mount_options.push_back(option);
+    }
+  }
+  cell.mount_options = fmt::format("{}", fmt::join(mount_options, ","));
+  if (request.results.empty()) throw UsageError("--results is empty. Name a directory");
+  cell.results = request.results;
+  cell.destroy = request.destroy;
+  return cell;
+}
+
+std::string describe_pass(const Cell& cell, const phases::TreeParameters& tree) {
+  const phases::TreePlan plan = phases::plan_tree(tree);
+  const std::uint64_t trees = static_cast<std::uint64_t>(cell.processes) * static_cast<std::uint64_t>(cell.repetitions);
+  std::vector<std::string> names;
+  for (const phases::Phase* phase : cell.phases) names.emplace_back(phase->name);
+  return fmt::format("median file size {} bytes: {} trees of {} files in {} directories, {}; phases {}",
+                     tree.median_file_size, trees, plan.files, plan.directories,
+                     format_rounded(ByteSize{plan.total_bytes}), fmt::join(names, ","));
+}
+
+}  // namespace mongo
