@@ -52,6 +52,7 @@ InterruptWatch::InterruptWatch() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONB
     if (sigaction(signal_number, &action, nullptr) != 0) throw std::runtime_error("sigaction: " + errno_text(errno));
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 InterruptWatch::~InterruptWatch() {
@@ -75,6 +76,7 @@ void InterruptWatch::restore_defaults() {
     if (before.sa_handler == handle) std::signal(signal_number, SIG_DFL);
   }
   std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_DFL);
 }
 
 }  // namespace mongo

@@ -65,15 +65,10 @@ std::optional<std::uint64_t> available_memory() {
 std::string lock_holder(const struct stat& image) {
   for (const std::string& line : devio::lines_of(devio::read_file("/proc/locks").text)) {
     const std::vector<std::string> words = devio::words_of(line);
-    unsigned major_number = 0, minor_number = 0;
-    unsigned long inode = 0;
-    if (words.size() < 6 || words[1] != "FLOCK" ||
-        std::sscanf(words[5].c_str(), "%x:%x:%lu", &major_number, &minor_number, &inode) != 3) {
-      continue;
-    }
-    if (inode != image.st_ino || makedev(major_number, minor_number) != image.st_dev) continue;
-    const int pid = std::atoi(words[4].c_str());
-    if (pid > 0) return fmt::format(" by pid {} ({})", pid, Processes().program(pid));
+    const std::string where = fmt::format("{:02x}:{:02x}:{}", major(image.st_dev), minor(image.st_dev), image.st_ino);
+    if (words.size() < 6 || words[1] != "FLOCK" || words[5] != where) continue;
+    const long pid = std::strtol(words[4].c_str(), nullptr, 10);
+    if (pid > 0) return fmt::format(" by pid {} ({})", pid, Processes().program(static_cast<int>(pid)));
   }
   return " by another process";
 }

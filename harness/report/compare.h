@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/record.h"
+
+namespace mongo {
+
+/// The runs side by side, as published tables show them: a table for each median file size, phases down, one column a
+/// run in the order given. Times in seconds, used space in KiB. A cell without a figure is "-" with a mark, and the
+/// reason stands under the table. Differences that make the figures not comparable are named above the tables. ASCII
+/// only; about 100 columns wide for five runs.
+std::string side_by_side(const std::vector<RunRecord>& runs);
+
+}  // namespace mongo

@@ -1,0 +1,237 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "harness/core/errors.h"
+#include "harness/report/record_json.h"
+#include "harness/report/text.h"
+
+namespace mongo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A value and the place where it stands, for messages.
+class Node {
+ public:
+  Node(const Json& json, std::string place) : json_(json), place_(std::move(place)) {}
+
+  [[noreturn]] void refuse(const std::string& reason) const {
+    throw UsageError(fmt::format("{}: {}", place_.empty() ? "/" : place_, reason));
+  }
+
+  bool has(const char* key) const { return json_.contains(key); }
+
+  Node at(const char* key) const {
+    if (!json_.is_object()) refuse(wrong_type("an object"));
+    const auto found = json_.find(key);
+    if (found == json_.end()) refuse(fmt::format("the field \"{}\" is missing", key));
+    return {*found, place_ + "/" + key};
+  }
+
+  template <typename Read>
+  auto each(Read read) const {
+    if (!json_.is_array()) refuse(wrong_type("an array"));
+    std::vector<decltype(read(*this))> values;
+    values.reserve(json_.size());
+    for (std::size_t i = 0; i < json_.size(); ++i)
+      values.push_back(read(Node{json_[i], fmt::format("{}/{}", place_, i)}));
+    return values;
+  }
+
+  bool is_null() const { return json_.is_null(); }
+  bool is_object() const { return json_.is_object(); }
+
+  std::string text() const {
+    if (!json_.is_string()) refuse(wrong_type("a string"));
+    return json_.get<std::string>();
+  }
+  std::string text_or_null() const { return is_null() ? std::string() : text(); }
+  std::string name() const {
+    std::string value = text();
+    if (value.empty()) refuse("must not be empty");
+    return value;
+  }
+
+  std::uint64_t count() const {
+    // A number that was parsed is unsigned; one that a program made may be signed.
+    const bool whole = json_.is_number_unsigned() || (json_.is_number_integer() && json_.get<std::int64_t>() >= 0);
+    if (!whole) refuse(wrong_type("a whole number, 0 or more"));
+    return json_.get<std::uint64_t>();
+  }
+  std::optional<std::uint64_t> count_or_null() const {
+    return is_null() ? std::nullopt : std::optional<std::uint64_t>(count());
+  }
+  int small_number(int least) const {
+    constexpr auto most = std::numeric_limits<int>::max();
+    const bool fits = json_.is_number_unsigned() ? json_.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
+                                                 : json_.is_number_integer() && json_.get<std::int64_t>() <= most;
+    if (!fits || json_.get<std::int64_t>() < least) {
+      refuse(wrong_type(fmt::format("a whole number from {} to {}", least, most)));
+    }
+    return json_.get<int>();
+  }
+
+  std::optional<double> number_or_null() const {
+    if (is_null()) return std::nullopt;
+    if (!json_.is_number() || !std::isfinite(json_.get<double>()) || json_.get<double>() < 0) {
+      refuse(wrong_type("a number, 0 or more, or null"));
+    }
+    return json_.get<double>();
+  }
+  /// 0 for what was not done; to_json writes that as null again.
+  double duration() const { return number_or_null().value_or(0); }
+  /// For fields in which 0 is a measurement.
+  double number_or_nan() const { return number_or_null().value_or(std::numeric_limits<double>::quiet_NaN()); }
+
+  Status status() const {
+    const std::string value = text();
+    const std::optional<Status> parsed = parse_status(value);
+    if (!parsed) {
+      refuse(
+          fmt::format("\"{}\" is not a status; it is one of ok, incomplete, failed, unsupported, interrupted, skipped",
+                      one_line(value)));
+    }
+    return *parsed;
+  }
+
+ private:
+  std::string wrong_type(const std::string& wanted) const {
+    std::string found = json_.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (found.size() > 60) found = found.substr(0, 60) + "...";
+    return fmt::format("must be {}, but is {}", wanted, found);
+  }
+
+  const Json& json_;
+  std::string place_;
+};
+
+FragmentCount read_fragment_count(const Node& node) {
+  return {node.at("files").count_or_null(), node.at("fragments").count_or_null(), node.at("ratio").number_or_null()};
+}
+
+Fragmentation read_fragmentation(const Node& node) {
+  Fragmentation survey;
+  survey.above_threshold = read_fragment_count(node);
+  survey.reason = node.at("reason").text_or_null();
+  survey.threshold_bytes = node.at("threshold_bytes").count();
+  survey.all_files = read_fragment_count(node.at("all_files"));
+  const auto extents = [&](const char* key) { return node.at(key).count_or_null().value_or(0); };
+  survey.shared_extents = extents("shared_extents");
+  survey.encoded_extents = extents("encoded_extents");
+  survey.encoded_files = extents("encoded_files");
+  survey.unwritten_extents = extents("unwritten_extents");
+  survey.inline_extents = extents("inline_extents");
+  survey.delayed_extents = extents("delayed_extents");
+  survey.survey_seconds = node.at("survey_seconds").duration();
+  return survey;
+}
+
+ErrorRecord read_error(const Node& node) {
+  ErrorRecord error;
+  error.operation = node.at("operation").text();
+  error.code = node.at("code").small_number(0);
+  error.name = node.at("name").text();
+  error.count = node.at("count").count();
+  error.first_path = node.at("first_path").text_or_null();
+  return error;
+}
+
+PhaseRecord read_phase(const Node& node) {
+  PhaseRecord phase;
+  phase.name = node.at("name").name();
+  phase.label = node.at("label").name();
+  phase.status = node.at("status").status();
+  phase.reason = node.at("reason").text_or_null();
+  phase.seconds = node.at("seconds").number_or_null();
+  phase.repetition_seconds = node.at("repetition_seconds").each([](const Node& n) { return n.number_or_nan(); });
+  if (phase.status != Status::ok && phase.seconds) node.at("seconds").refuse("must be null: the phase is not ok");
+  if (phase.status != Status::ok && !phase.repetition_seconds.empty()) {
+    node.at("repetition_seconds").refuse("must be empty: the phase is not ok");
+  }
+  phase.elapsed_seconds = node.at("elapsed_seconds").duration();
+  phase.sync_seconds = node.at("sync_seconds").number_or_null();
+  phase.operations = node.at("operations").count();
+  phase.planned_operations = node.at("planned_operations").count();
+  phase.bytes = node.at("bytes").count();
+  phase.cpu_user_seconds = node.at("cpu_user_seconds").number_or_nan();
+  phase.cpu_system_seconds = node.at("cpu_system_seconds").number_or_nan();
+  phase.errors = node.at("errors").each(read_error);
+  if (node.has("used_kib")) phase.used_kib = node.at("used_kib").count_or_null();
+  if (node.has("directories")) phase.directories = node.at("directories").count_or_null();
+  if (node.has("files")) phase.files = node.at("files").count_or_null();
+  if (node.has("fragmentation") && !node.at("fragmentation").is_null()) {
+    phase.fragmentation = read_fragmentation(node.at("fragmentation"));
+  }
+  return phase;
+}
+
+PassRecord read_pass(const Node& node) {
+  PassRecord pass;
+  pass.median_file_size_bytes = node.at("median_file_size_bytes").count();
+  pass.planned_files = node.at("planned_files").count();
+  pass.files = node.at("files").count_or_null();
+  pass.directories = node.at("directories").count_or_null();
+  pass.mkfs_seconds = node.at("mkfs_seconds").duration();
+  pass.phases = node.at("phases").each(read_phase);
+  return pass;
+}
+
+Signature read_signature(const Node& node) {
+  return {node.at("type").text(), node.at("usage").text_or_null(), node.at("label").text_or_null(),
+          node.at("uuid").text_or_null()};
+}
+
+DeviceRecord read_device(const Node& node) {
+  DeviceRecord device;
+  device.given = node.at("given").text_or_null();
+  device.resolved = node.at("resolved").text_or_null();
+  device.kind = node.at("kind").text_or_null();
+  device.major_minor = node.at("major_minor").text_or_null();
+  device.size_bytes = node.at("size_bytes").count_or_null().value_or(0);
+  device.backing = node.at("backing").text_or_null();
+  device.model = node.at("model").text_or_null();
+  device.serial = node.at("serial").text_or_null();
+  device.by_id = node.at("by_id").text_or_null();
+  device.destroyed = node.at("destroyed").each(read_signature);
+  return device;
+}
+
+}  // namespace
+
+RunRecord record_from_json(const Json& json) {
+  const Node node(json, "");
+  RunRecord record;
+  // First of all: in another schema nothing else can be relied on.
+  record.schema = node.at("schema").small_number(0);
+  if (record.schema != record_schema) {
+    node.at("schema").refuse(
+        fmt::format("this is schema {}, and this version of mongo reads schema {} only", record.schema, record_schema));
+  }
+  record.run_id = node.at("run_id").name();
+  record.started_at = node.at("started_at").text_or_null();
+  record.ended_at = node.at("ended_at").text_or_null();
+  record.status = node.at("status").status();
+  record.reason = node.at("reason").text_or_null();
+  record.notes = node.at("notes").each([](const Node& n) { return n.text(); });
+  record.mongo_version = node.at("mongo_version").text_or_null();
+  record.log = node.at("log").text();
+  const Node host = node.at("host");
+  record.host = {host.at("name").text_or_null(), host.at("kernel").text_or_null(), host.at("machine").text_or_null()};
+  record.device = read_device(node.at("device"));
+  record.filesystem = node.at("filesystem").name();
+  const Node mkfs = node.at("mkfs");
+  record.mkfs.argv = mkfs.at("argv").each([](const Node& n) { return n.text(); });
+  record.mkfs.version = mkfs.at("version").text_or_null();
+  record.mkfs.seconds = mkfs.at("seconds").duration();
+  const Node mount = node.at("mount");
+  record.mount = {mount.at("point").text_or_null(), mount.at("requested").text(), mount.at("effective").text_or_null()};
+  record.processes = node.at("processes").small_number(1);
+  record.repetitions = node.at("repetitions").small_number(1);
+  record.profile = node.at("profile").text_or_null();
+  record.passes = node.at("passes").each(read_pass);
+  return record;
+}
+
+}  // namespace mongo
