@@ -93,6 +93,7 @@ class SharedPages {
     if (getppid() != parent) _exit(1);
     setpgid(0, 0);  // Ctrl-C reaches the harness, which then ends the processes
     InterruptWatch::restore_defaults();
+    std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of a write, and counted
 
     phases::Content content(phases::ContentKind::random, request.content_seed, request.repetition, process,
                             request.write_buffer_size);

@@ -1,0 +1,367 @@
+#include "harness/run/cell_runner.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "harness/core/errors.h"
+#include "harness/device/busy.h"
+#include "harness/device/device_lock.h"
+#include "harness/device/guard.h"
+#include "harness/device/lease.h"
+#include "harness/device/loop.h"
+#include "harness/device/mkfs_options.h"
+#include "harness/device/mount.h"
+#include "harness/device/signatures.h"
+#include "harness/measure/host.h"
+#include "harness/measure/space.h"
+#include "harness/measure/survey.h"
+#include "harness/report/append.h"
+#include "harness/run/availability.h"
+#include "harness/run/phase_result.h"
+#include "phases/support/tree.h"
+
+namespace mongo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto mkfs_deadline = 30min;  // discarding a large disk takes its time
+constexpr auto unmount_patience = 30s;
+constexpr auto busy_patience = 20s;
+constexpr auto probe_patience = 10s;  // a udev probe after a format takes some 100 ms
+
+std::vector<std::string> mkfs_argv(const Cell& cell, const std::string& device, const std::string& uuid) {
+  return cell.driver->format_argv({device, uuid, cell.mkfs_options});
+}
+
+/// A descriptor that is closed at the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// One run. The order of its steps is the order of the leases, which are undone in reverse.
+class CellRun {
+ public:
+  CellRun(const Cell& cell, const RunServices& services) : cell_(cell), services_(services) {}
+
+  RunRecord run() {
+    start_record();
+    if (const auto why = why_unavailable(*cell_.driver, &services_.runner)) {
+      record_.status = Status::unsupported;
+      record_.reason = *why;
+      record_.ended_at = utc_now();
+      check_results_writable(cell_.results, cell_.log);
+      return record_;
+    }
+    if (geteuid() != 0) {
+      throw Error(ExitStatus::failed,
+                  "formatting and mounting need root. Run the same command as root, e.g. with sudo");
+    }
+    check_mkfs_options(cell_.mkfs_options);
+    check_mount_options(cell_.mount_options);
+    enter_private_mount_namespace();
+    MountPoint point = MountPoint::check(cell_.mount_point);
+    record_.mount.point = point.path();
+    services_.watch.check();
+    open_device();
+    check_results_writable(cell_.results, cell_.log);
+
+    bool began = false;
+    try {
+      find_mkfs_version();
+      // From here on the device is not what it was, so whatever happens belongs into a record.
+      began = true;
+      leases_.add("remove the mount point", [this, &point] { report_undo(point.remove()); });
+      point.make();
+      for (const phases::TreeParameters& tree : cell_.profile.passes) run_pass(tree);
+    } catch (const Interrupted& interrupted) {
+      if (!began) throw;
+      record_.status = Status::interrupted;
+      record_.reason = interrupted.what();
+    } catch (const DeviceRefused& refused) {
+      // The check before a later format: something took the device in the middle of the run.
+      if (record_.passes.empty()) throw;
+      record_.status = Status::failed;
+      record_.reason = refused.what();
+    } catch (const RunError& error) {
+      record_.status = Status::failed;
+      record_.reason = error.what();
+    }
+    undo();
+    judge_run(record_);
+    record_.ended_at = utc_now();
+    return record_;
+  }
+
+ private:
+  void start_record() {
+    record_.run_id = make_run_id();
+    record_.started_at = utc_now();
+    record_.mongo_version = MONGO_VERSION;
+    record_.log = cell_.log;
+    record_.host = describe_host();
+    record_.device.given = cell_.device.given;
+    record_.filesystem = cell_.driver->name;
+    record_.mount.point = cell_.mount_point;
+    record_.mount.requested = cell_.mount_options;
+    record_.processes = cell_.processes;
+    record_.repetitions = cell_.repetitions;
+    record_.profile = cell_.profile.name;
+  }
+
+  void note(const std::string& text) {
+    record_.notes.push_back(text);
+    services_.observer.note(text);
+  }
+
+  static void report_undo(const std::string& problem) {
+    if (!problem.empty()) throw RunError("undo", problem);
+  }
+
+  /// Attaches a loop device where one is asked for, then lets the guard look at the device under the lock.
+  void open_device() {
+    std::string path = cell_.device.path;
+    DeviceRecord& device = record_.device;
+    device.kind = "block";
+    if (cell_.device.kind != DeviceSpec::Kind::block) {
+      loop_ = LoopDevice::attach(cell_.device);
+      leases_.add("detach " + loop_->node(), [this] { loop_->detach(); });
+      path = loop_->node();
+      device.kind = cell_.device.kind == DeviceSpec::Kind::ram ? "ram" : "loop";
+      device.backing = loop_->backing();
+    }
+    GuardOptions options;
+    options.destroy = cell_.destroy;
+    options.keep_paths = {cell_.results, "/proc/self/exe"};
+    guard_ = std::make_unique<Guard>(options);
+    block_ = guard_->resolve(path);
+    lock_ = DeviceLock::take(block_.major, block_.minor);
+    require_unused(block_);
+    device.resolved = block_.resolved;
+    device.major_minor = block_.major_minor();
+    device.size_bytes = block_.size_bytes;
+    device.model = block_.model;
+    device.serial = block_.serial;
+    device.by_id = block_.by_id;
+    uuid_ = make_uuid();
+    record_.mkfs.argv = mkfs_argv(cell_, block_.resolved, uuid_);
+  }
+
+  /// The guard's check. Who merely has the device open exclusively is waited for: a udev probe after an unmount, or the
+  /// kernel that still writes back what a killed run left. All else is a refusal at once.
+  void require_unused(const BlockDevice& device) {
+    const auto start = std::chrono::steady_clock::now();
+    while (true) {
+      const std::optional<Refusal> refusal = guard_->check(device);
+      const auto waited = std::chrono::steady_clock::now() - start;
+      if (!refusal) {
+        if (waited > 100ms) {
+          note(fmt::format("waited {:.1f} s until nobody else had {} open",
+                           std::chrono::duration<double>(waited).count(), device.resolved));
+        }
+        return;
+      }
+      if (refusal->reason != Refusal::Reason::busy || waited > busy_patience) throw DeviceRefused(refusal->text());
+      services_.watch.check();
+      std::this_thread::sleep_for(50ms);
+    }
+  }
+
+  void find_mkfs_version() {
+    if (cell_.driver->version_argv.empty()) return;
+    const CommandResult result = services_.runner.run({cell_.driver->version_argv, 30s});
+    const std::string& text = result.out.empty() ? result.err : result.out;
+    record_.mkfs.version = text.substr(0, text.find('\n'));
+  }
+
+  void format(PassRecord& pass) {
+    const BlockDevice now = guard_->resolve(block_.resolved);
+    if (now.major != block_.major || now.minor != block_.minor || now.size_bytes != block_.size_bytes) {
+      throw DeviceRefused(fmt::format("{} is another device than at the start of the run", block_.resolved));
+    }
+    require_unused(now);
+    const std::vector<Signature> found = read_signatures(block_.resolved);
+    if (record_.passes.empty() && !found.empty()) {
+      record_.device.destroyed = found;
+      for (const Signature& signature : found) note("destroyed: " + describe(signature));
+    }
+    wipe_signatures(block_.resolved);
+    const CommandResult result = run_checked(services_.runner, {record_.mkfs.argv, mkfs_deadline}, "mkfs");
+    pass.mkfs_seconds = result.seconds.count();
+    record_.mkfs.seconds += pass.mkfs_seconds;
+    wait_until_free(block_.resolved, probe_patience);
+  }
+
+  void run_pass(const phases::TreeParameters& tree) {
+    services_.watch.check();
+    PassRecord pass;
+    pass.median_file_size_bytes = tree.median_file_size;
+    format(pass);
+    const std::size_t before_mount = leases_.size();
+    leases_.add("unmount " + record_.mount.point,
+                [this] { unmount_filesystem(record_.mount.point, unmount_patience); });
+    record_.passes.push_back(pass);
+    record_.mount.effective =
+        mount_filesystem({block_.resolved, cell_.driver->kernel_type, cell_.mount_options, record_.mount.point});
+    run_phases(tree, record_.passes.back());
+    throw_failures(leases_.undo_to(before_mount));
+  }
+
+  void run_phases(const phases::TreeParameters& tree, PassRecord& pass) {
+    const Descriptor root(open(record_.mount.point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (root.get() < 0) throw RunError("mount", "cannot open the mount point: " + errno_text(errno));
+    const Space empty = read_space(root.get());
+    phases::Expectation expectation;
+    expectation.files_per_tree = phases::plan_tree(tree).files;
+    expectation.trees = static_cast<std::uint64_t>(cell_.processes) * static_cast<std::uint64_t>(cell_.repetitions);
+    std::string trouble;
+    for (const phases::Phase* phase : cell_.phases) {
+      const std::uint64_t planned = phase->planned_files(expectation) * expectation.trees;
+      PhaseRecord result = run_phase(*phase, tree, planned, root.get(), trouble, pass);
+      if (phase->writes_files) {
+        survey(root.get(), empty, result, pass);
+        pass.planned_files += planned;
+      }
+      if (result.status != Status::ok && trouble.empty()) trouble = result.name;
+      expectation.copied |= std::string_view(phase->name) == "copy";
+      expectation.linked |= std::string_view(phase->name) == "symlink";
+      services_.observer.phase_finished(pass.median_file_size_bytes, result);
+      pass.phases.push_back(std::move(result));
+      services_.watch.check();
+    }
+  }
+
+  PhaseRecord run_phase(const phases::Phase& phase, const phases::TreeParameters& tree, std::uint64_t planned,
+                        int root_fd, const std::string& trouble, PassRecord& pass) {
+    services_.observer.phase_started(pass.median_file_size_bytes, phase.label, planned);
+    std::vector<RepetitionResult> repetitions;
+    std::uint64_t done = 0;
+    double elapsed = 0;
+    const auto started = std::chrono::steady_clock::now();
+    RepetitionRequest request;
+    request.phase = &phase;
+    request.processes = cell_.processes;
+    request.mount_fd = root_fd;
+    request.mount_path = record_.mount.point;
+    request.tree = tree;
+    request.write_buffer_size = cell_.profile.write_buffer_size;
+    request.progress_interval = std::chrono::milliseconds(services_.observer.progress_interval());
+    request.progress = [&](std::uint64_t files) {
+      elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+      services_.observer.phase_progress(done + files, elapsed);
+    };
+    try {
+      for (request.repetition = 1; request.repetition <= cell_.repetitions; ++request.repetition) {
+        repetitions.push_back(run_repetition(request, services_.watch));
+        done += repetitions.back().files;
+        if (!repetitions.back().failure.empty()) break;
+      }
+      const Space after = read_space(root_fd);
+      PhaseRecord result = judge_phase(phase, planned, repetitions, after, trouble);
+      result.sync_seconds = sync_filesystem(root_fd);
+      return result;
+    } catch (const Interrupted& interrupted) {
+      PhaseRecord result = judge_phase(phase, planned, repetitions, Space{}, trouble);
+      result.status = Status::interrupted;
+      result.seconds.reset();
+      result.repetition_seconds.clear();
+      result.reason = interrupted.what();
+      pass.phases.push_back(std::move(result));
+      throw;
+    }
+  }
+
+  void survey(int root_fd, const Space& empty, PhaseRecord& result, PassRecord& pass) {
+    // After the sync, so that what is still to be allocated does not show as used or as missing.
+    const std::uint64_t used = read_space(root_fd).used_bytes;
+    result.used_kib = used > empty.used_bytes ? (used - empty.used_bytes) / 1024 : 0;
+    const Survey found = survey_filesystem(root_fd, services_.watch);
+    result.files = pass.files = found.files;
+    result.directories = pass.directories = found.directories;
+    result.fragmentation = found.fragmentation;
+  }
+
+  static void throw_failures(const std::vector<std::string>& failures) {
+    if (!failures.empty()) throw RunError("undo", fmt::format("{}", fmt::join(failures, "; ")));
+  }
+
+  void undo() {
+    const std::vector<std::string> failures = leases_.undo_all();
+    lock_.reset();
+    if (failures.empty()) return;
+    if (record_.status != Status::interrupted) record_.status = Status::failed;
+    record_.reason += fmt::format("{}not undone: {}", record_.reason.empty() ? "" : "; ", fmt::join(failures, "; "));
+  }
+
+  const Cell& cell_;
+  const RunServices& services_;
+  RunRecord record_;
+  BlockDevice block_;
+  std::string uuid_;
+  std::unique_ptr<Guard> guard_;
+  std::unique_ptr<DeviceLock> lock_;
+  std::unique_ptr<LoopDevice> loop_;
+  LeaseStack leases_;  // last: its undos use what is above
+};
+
+}  // namespace
+
+RunRecord run_cell(const Cell& cell, const RunServices& services) { return CellRun(cell, services).run(); }
+
+std::string describe_cell(const Cell& cell) {
+  const std::string device = cell.device.kind == DeviceSpec::Kind::block ? cell.device.path : "/dev/loopN";
+  std::string text = fmt::format("{} on {}, mounted on {}, {} process(es), {} repetition(s), profile {}, log {}/{}\n",
+                                 cell.driver->name, cell.device.given, cell.mount_point, cell.processes,
+                                 cell.repetitions, cell.profile.name, cell.results, cell.log);
+  if (cell.device.kind != DeviceSpec::Kind::block) {
+    text += fmt::format("attach {} as a loop device, here called {}\n", cell.device.given, device);
+  }
+  int number = 0;
+  for (const phases::TreeParameters& tree : cell.profile.passes) {
+    text += fmt::format("pass {} of {}: {}\n", ++number, cell.profile.passes.size(), describe_pass(cell, tree));
+    text += fmt::format("  wipe all signatures of {}\n", device);
+    if (cell.driver->format_argv != nullptr) {
+      text += fmt::format("  {}\n", quote_argv(mkfs_argv(cell, device, "UUID")));
+    }
+    text += fmt::format("  mount -t {}{} {} {}\n", cell.driver->kernel_type,
+                        cell.mount_options.empty() ? "" : " -o " + quote_argv({cell.mount_options}),
+                        quote_argv({device}), quote_argv({cell.mount_point}));
+    text += fmt::format("  umount {}\n", quote_argv({cell.mount_point}));
+  }
+  if (cell.device.kind != DeviceSpec::Kind::block) text += fmt::format("detach {}\n", device);
+  return text;
+}
+
+int exit_status(const RunRecord& record, const InterruptWatch& watch) {
+  switch (record.status) {
+    case Status::ok:
+      return static_cast<int>(ExitStatus::ok);
+    case Status::incomplete:
+      return static_cast<int>(ExitStatus::incomplete);
+    case Status::unsupported:
+      return static_cast<int>(ExitStatus::unsupported);
+    case Status::interrupted:
+      return 128 + watch.signal_number();
+    case Status::failed:
+    case Status::skipped:
+      break;
+  }
+  return static_cast<int>(ExitStatus::failed);
+}
+
+}  // namespace mongo

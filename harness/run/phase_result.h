@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/record.h"
+#include "harness/measure/space.h"
+#include "harness/workers/workers.h"
+
+namespace mongo {
+
+/// Makes a phase's record from what its repetitions did (pure). The phase is ok, and has a time, only if nothing failed
+/// and every planned file was worked on. `after` is the file system's space when the phase had ended: it tells inodes
+/// from blocks. `earlier_trouble` names an earlier phase that did not succeed, or is empty.
+PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
+                        const std::vector<RepetitionResult>& repetitions, const Space& after,
+                        const std::string& earlier_trouble);
+
+/// The worst status of the phases, and the reasons of all that are not ok, for the run.
+void judge_run(RunRecord& record);
+
+}  // namespace mongo

@@ -1,0 +1,116 @@
+#include "harness/run/phase_result.h"
+
+#include <gtest/gtest.h>
+
+#include "phases/catalogue.h"
+
+namespace mongo {
+namespace {
+
+RepetitionResult repetition(double seconds, std::uint64_t files, std::vector<ErrorRecord> errors = {}) {
+  RepetitionResult result;
+  result.seconds = seconds;
+  result.files = files;
+  result.errors = std::move(errors);
+  return result;
+}
+
+const phases::Phase& create() { return *phases::find("create"); }
+
+TEST(JudgePhase, TimeIsTheSumOfTheRepetitions) {
+  const PhaseRecord record = judge_phase(create(), 200, {repetition(1.5, 100), repetition(0.5, 100)}, {}, "");
+  EXPECT_EQ(record.status, Status::ok);
+  EXPECT_EQ(record.seconds, 2.0);
+  EXPECT_EQ(record.repetition_seconds, (std::vector<double>{1.5, 0.5}));
+  EXPECT_EQ(record.operations, 200U);
+  EXPECT_EQ(record.reason, "");
+}
+
+TEST(JudgePhase, NoInodesLeft) {
+  Space full;
+  full.inodes = 64;
+  full.free_inodes = 0;
+  const PhaseRecord record =
+      judge_phase(create(), 200, {repetition(0.1, 53, {{"create", 28, "ENOSPC", 147, "testdir1-1-1/54"}})}, full, "");
+  EXPECT_EQ(record.status, Status::incomplete);
+  EXPECT_EQ(record.reason, "ENOSPC: no inodes left, 53 of 200 files");
+  EXPECT_FALSE(record.seconds.has_value());
+  EXPECT_TRUE(record.repetition_seconds.empty());
+  EXPECT_EQ(record.elapsed_seconds, 0.1);
+  ASSERT_EQ(record.errors.size(), 1U);
+  EXPECT_EQ(record.errors[0].count, 147U);
+}
+
+TEST(JudgePhase, NoBlocksLeft) {
+  Space full;
+  full.inodes = 64;
+  full.free_inodes = 10;
+  const PhaseRecord record =
+      judge_phase(create(), 200, {repetition(0.1, 53, {{"write", 28, "ENOSPC", 1, "x"}})}, full, "");
+  EXPECT_EQ(record.reason, "ENOSPC: no space left, 53 of 200 files");
+}
+
+TEST(JudgePhase, AnotherErrorWeighsMoreThanAFullDisk) {
+  const PhaseRecord record = judge_phase(
+      create(), 200,
+      {repetition(0.1, 50, {{"write", 28, "ENOSPC", 100, "x"}}), repetition(0.1, 50, {{"write", 5, "EIO", 1, "d0/7"}})},
+      {}, "");
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(record.reason, "EIO: Input/output error, 100 of 200 files; first at d0/7 (write)");
+  EXPECT_EQ(record.errors.size(), 2U);
+}
+
+TEST(JudgePhase, FewerFilesThanPlannedIsNoTime) {
+  const PhaseRecord after_trouble = judge_phase(*phases::find("read"), 200, {repetition(0.1, 53)}, {}, "create");
+  EXPECT_EQ(after_trouble.status, Status::incomplete);
+  EXPECT_EQ(after_trouble.reason, "53 of 200 files: create did not succeed before it");
+  EXPECT_FALSE(after_trouble.seconds.has_value());
+  const PhaseRecord unexplained = judge_phase(*phases::find("read"), 200, {repetition(0.1, 53)}, {}, "");
+  EXPECT_EQ(unexplained.status, Status::failed);
+  EXPECT_EQ(unexplained.reason, "found 53 of 200 files");
+  EXPECT_EQ(judge_phase(*phases::find("read"), 200, {repetition(0.1, 201)}, {}, "create").status, Status::failed);
+}
+
+TEST(JudgePhase, ADeadProcessFails) {
+  RepetitionResult dead = repetition(0.1, 3);
+  dead.failure = "process 77 was killed by signal 9 (Killed)";
+  const PhaseRecord record = judge_phase(create(), 200, {dead}, {}, "");
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(record.reason, "process 77 was killed by signal 9 (Killed), 3 of 200 files");
+}
+
+TEST(JudgeRun, TheWorstPhaseDecides) {
+  RunRecord record;
+  record.passes.resize(1);
+  PassRecord& pass = record.passes[0];
+  pass.median_file_size_bytes = 100;
+  pass.phases.resize(2);
+  pass.phases[0].name = "create";
+  judge_run(record);
+  EXPECT_EQ(record.status, Status::ok);
+  pass.phases[1].name = "copy";
+  pass.phases[1].status = Status::incomplete;
+  pass.phases[1].reason = "full";
+  judge_run(record);
+  EXPECT_EQ(record.status, Status::incomplete);
+  EXPECT_EQ(record.reason, "copy at 100 bytes: full");
+  pass.phases[0].status = Status::failed;
+  pass.phases[0].reason = "EIO";
+  record.reason.clear();
+  judge_run(record);
+  EXPECT_EQ(record.status, Status::failed);
+  record.status = Status::interrupted;
+  judge_run(record);
+  EXPECT_EQ(record.status, Status::interrupted) << "what ended the run is not replaced";
+}
+
+TEST(MergeErrors, SumsByOperationAndErrno) {
+  std::vector<ErrorRecord> errors{{"write", 28, "ENOSPC", 2, "a"}};
+  merge_errors(errors, {{"write", 28, "ENOSPC", 3, "b"}, {"create", 28, "ENOSPC", 1, "c"}});
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0].count, 5U);
+  EXPECT_EQ(errors[0].first_path, "a");
+}
+
+}  // namespace
+}  // namespace mongo
