@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <clocale>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 
 #include "harness/core/record.h"
@@ -41,7 +43,17 @@ TEST(Text, RatiosAndCounts) {
 TEST(Text, DecimalPointInEveryLocale) {
   // NOLINTBEGIN(concurrency-mt-unsafe): the test has one thread
   const std::string before = std::setlocale(LC_ALL, nullptr);
-  if (std::setlocale(LC_ALL, "de_DE.UTF-8") == nullptr) GTEST_SKIP() << "the locale de_DE.UTF-8 is not installed";
+  // A locale of the test's own, from the sources in Debian's package locales.
+  char folder[] = "/tmp/mongo-test-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string made = std::string(folder) + "/de_DE.UTF-8";
+  const int status = std::system(("localedef -i de_DE -f UTF-8 " + made + " >/dev/null 2>&1").c_str());
+  setenv("LOCPATH", folder, 1);
+  const bool there = status == 0 && std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
+  std::filesystem::remove_all(folder);
+  unsetenv("LOCPATH");
+  if (!there) GTEST_SKIP() << "the sources of the locale de_DE are not installed";
+  EXPECT_STREQ(localeconv()->decimal_point, ",");
   EXPECT_EQ(format_seconds(1.5), "1.500");
   EXPECT_EQ(format_ratio(1.5), "1.500");
   EXPECT_NE(std::setlocale(LC_ALL, before.c_str()), nullptr);
