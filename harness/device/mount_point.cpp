@@ -124,6 +124,15 @@ std::string MountPoint::remove() {
   return {};
 }
 
+namespace {
+
+[[noreturn]] void fail_to_enslave(int error) {
+  throw RunError("mount namespace",
+                 fmt::format("the mounts cannot be made slaves of those outside: {}", errno_text(error)));
+}
+
+}  // namespace
+
 void enter_private_mount_namespace() {
   if (unshare(CLONE_NEWNS) != 0) {
     throw RunError("mount namespace", fmt::format("unshare(CLONE_NEWNS) failed: {}. Run as root; a container needs "
@@ -131,9 +140,16 @@ void enter_private_mount_namespace() {
                                                   errno_text(errno)));
   }
   // Slave, not private: an unmount outside reaches this side too, so that the run keeps nobody's disk busy.
-  if (mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
-    throw RunError("mount namespace",
-                   fmt::format("the mounts cannot be made slaves of those outside: {}", errno_text(errno)));
+  if (mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0) return;
+  const int error = errno;
+  // EINVAL: "/" is no mount, as in a chroot. Then those that can be seen, one by one. The one that "/" lies on stays as
+  // it is: where it is shared (systemd makes it so), the run's mount is seen outside too, and is undone like everything
+  // else.
+  if (error != EINVAL) fail_to_enslave(error);
+  for (const MountEntry& entry : parse_mountinfo(devio::read_file("/proc/self/mountinfo").text)) {
+    if (mount("none", entry.point.c_str(), nullptr, MS_SLAVE, nullptr) != 0 && errno != EINVAL && errno != ENOENT) {
+      fail_to_enslave(errno);
+    }
   }
 }
 
