@@ -39,7 +39,8 @@ void DeviceUses::add_relative(Relative::Kind kind, const SysBlock& block) {
   if (relative_with(block.rdev) == nullptr) relatives_.push_back({kind, block});
 }
 
-// A copy: what follows may grow relatives_, where the original lies. NOLINTNEXTLINE(performance-unnecessary-value-param)
+// A copy: what follows may grow relatives_, where the original lies.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void DeviceUses::add_backing(Relative loop) {
   if (!blocks_.backing_file(loop.block)) return;
   const std::string node = node_of(loop);

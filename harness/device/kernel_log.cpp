@@ -22,7 +22,8 @@ std::string KernelLog::last_line_about(const std::vector<std::string>& words) {
     if (got <= 0) break;
     const std::string text(record, static_cast<std::size_t>(got));
     const std::size_t begin = text.find(';');
-    if (begin == std::string::npos || std::strtol(text.c_str(), nullptr, 10) / 8 != 0) continue;  // written by a program
+    if (begin == std::string::npos || std::strtol(text.c_str(), nullptr, 10) / 8 != 0)
+      continue;  // written by a program
     const std::string line = text.substr(begin + 1, text.find('\n', begin) - begin - 1);
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (line.find(words[i]) != std::string::npos) last[i] = line;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "harness/core/errors.h"
+#include "harness/core/quote.h"
 
 namespace mongo {
 namespace {
@@ -63,24 +64,6 @@ std::string find_program(const std::string& name) {
     start = end + 1;
   }
   return "";
-}
-
-std::string quote_argv(const std::vector<std::string>& argv) {
-  std::string line;
-  for (const std::string& word : argv) {
-    if (!line.empty()) line += ' ';
-    const bool plain = !word.empty() && word.find_first_not_of(
-                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                            "_-+=:,./@%^") == std::string::npos;
-    if (plain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
-  }
-  return line;
 }
 
 std::string useful_line(const CommandResult& result) {

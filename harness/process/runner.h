@@ -28,8 +28,8 @@ struct CommandResult {
 class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;
-  /// Runs the program to its end, in "/". It gets LC_ALL=C, no stdin, a process group of its own, and SIGKILL when the deadline
-  /// passes or when this process dies. Throws RunError("exec", ...) if it cannot be started.
+  /// Runs the program to its end, in "/". It gets LC_ALL=C, no stdin, a process group of its own, and SIGKILL when the
+  /// deadline passes or when this process dies. Throws RunError("exec", ...) if it cannot be started.
   virtual CommandResult run(const Command& command) = 0;
 };
 
@@ -47,9 +47,6 @@ class RealRunner : public ProcessRunner {
 
 /// Where a program is, looked up in PATH, then /usr/local/sbin, /usr/sbin and /sbin; empty if nowhere.
 std::string find_program(const std::string& name);
-
-/// The argv as one line that a shell would read as the same words.
-std::string quote_argv(const std::vector<std::string>& argv);
 
 /// The one line of a program's output that tells why it failed: from stderr, else from stdout; never its usage text.
 std::string useful_line(const CommandResult& result);

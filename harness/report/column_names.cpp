@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "harness/core/quote.h"
 #include "harness/report/text.h"
 
 namespace mongo {
@@ -22,7 +23,7 @@ std::string mkfs_options(const RunRecord& run) {
   for (std::size_t i = 1; i < run.mkfs.argv.size(); ++i) {
     if (run.mkfs.argv[i] != run.device.resolved) options.push_back(run.mkfs.argv[i]);
   }
-  return options.empty() ? "default mkfs" : join_argv(options);
+  return options.empty() ? "default mkfs" : quote_argv(options);
 }
 
 std::string processes(const RunRecord& run) {

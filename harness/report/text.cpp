@@ -136,28 +136,4 @@ std::string key_line(std::string_view key, std::string_view value) {
   return value.empty() ? "" : fmt::format("{}={}\n", key, one_line(value));
 }
 
-std::string join_argv(const std::vector<std::string>& argv) {
-  std::string out;
-  for (const std::string& argument : argv) {
-    if (!out.empty()) out += ' ';
-    const bool plain = !argument.empty() && argument.find_first_not_of(
-                                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                                "%+,-./:=@_^") == std::string::npos;
-    if (plain) {
-      out += argument;
-      continue;
-    }
-    out += '\'';
-    for (const char c : argument) {
-      if (c == '\'') {
-        out += "'\\''";
-      } else {
-        out += c;
-      }
-    }
-    out += '\'';
-  }
-  return out;
-}
-
 }  // namespace mongo

@@ -38,7 +38,4 @@ std::string ascii_line(std::string_view text);
 /// "key=value" and a newline, the value as one_line; nothing when there is no value.
 std::string key_line(std::string_view key, std::string_view value);
 
-/// A command as it could be typed into a shell; arguments with special characters are quoted.
-std::string join_argv(const std::vector<std::string>& argv);
-
 }  // namespace mongo

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "harness/core/errors.h"
+#include "harness/core/quote.h"
 #include "harness/device/busy.h"
 #include "harness/device/device_lock.h"
 #include "harness/device/guard.h"

@@ -83,15 +83,19 @@ PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
 void judge_run(RunRecord& record) {
   std::string reasons;
   for (const PassRecord& pass : record.passes) {
+    int others = 0;
     for (const PhaseRecord& phase : pass.phases) {
       if (phase.status == Status::ok) continue;
-      reasons += fmt::format("{}{} at {} bytes: {}", reasons.empty() ? "" : "; ", phase.name,
-                             pass.median_file_size_bytes, phase.reason);
       if (phase.status == Status::incomplete && record.status == Status::ok) record.status = Status::incomplete;
       if (phase.status == Status::failed && (record.status == Status::ok || record.status == Status::incomplete)) {
         record.status = Status::failed;
       }
+      // What comes after the first trouble of a pass mostly follows from it; each phase has its own reason anyway.
+      if (others++ > 0) continue;
+      reasons += fmt::format("{}{} at {} bytes: {}", reasons.empty() ? "" : "; ", phase.name,
+                             pass.median_file_size_bytes, phase.reason);
     }
+    if (others > 1) reasons += fmt::format(" (and {} more)", others - 1);
   }
   if (record.reason.empty()) {
     record.reason = reasons;

@@ -16,7 +16,7 @@ PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
                         const std::vector<RepetitionResult>& repetitions, const Space& after,
                         const std::string& earlier_trouble);
 
-/// The worst status of the phases, and the reasons of all that are not ok, for the run.
+/// The worst status of the phases, and the first reason of each pass that has one, for the run.
 void judge_run(RunRecord& record);
 
 }  // namespace mongo

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/core/quote.h"
 #include "harness/report/format.h"
 #include "harness/report/phase_view.h"
 #include "harness/report/text.h"
@@ -44,7 +45,7 @@ void add_run(std::string& text, const RunRecord& record) {
   text += key_line("machine", record.host.machine);
   text += key_line("device", device_text(record.device));
   for (const Signature& signature : record.device.destroyed) text += key_line("destroyed", signature_text(signature));
-  text += key_line("mkfs", join_argv(record.mkfs.argv));
+  text += key_line("mkfs", quote_argv(record.mkfs.argv));
   text += key_line("mkfs_version", record.mkfs.version);
   text += key_line("mount_point", record.mount.point);
   text += key_line("mount_requested", record.mount.requested);

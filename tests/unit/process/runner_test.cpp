@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "harness/core/errors.h"
+#include "harness/core/quote.h"
 
 namespace mongo {
 namespace {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "harness/core/quote.h"
 #include "harness/core/record.h"
 
 namespace mongo {
@@ -87,9 +88,9 @@ TEST(Text, LongTextIsCutBetweenCharacters) {
 }
 
 TEST(Text, Argv) {
-  EXPECT_EQ(join_argv({"mkfs.xfs", "-m", "reflink=0", "/dev/sdb1"}), "mkfs.xfs -m reflink=0 /dev/sdb1");
-  EXPECT_EQ(join_argv({"x", "", "a b", "it's", "$(rm)"}), "x '' 'a b' 'it'\\''s' '$(rm)'");
-  EXPECT_EQ(join_argv({}), "");
+  EXPECT_EQ(quote_argv({"mkfs.xfs", "-m", "reflink=0", "/dev/sdb1"}), "mkfs.xfs -m reflink=0 /dev/sdb1");
+  EXPECT_EQ(quote_argv({"x", "", "a b", "it's", "$(rm)"}), "x '' 'a b' 'it'\\''s' '$(rm)'");
+  EXPECT_EQ(quote_argv({}), "");
 }
 
 TEST(Status, NamesAndBack) {

@@ -99,6 +99,7 @@ TEST(JudgeRun, TheWorstPhaseDecides) {
   record.reason.clear();
   judge_run(record);
   EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(record.reason, "create at 100 bytes: EIO (and 1 more)");
   record.status = Status::interrupted;
   judge_run(record);
   EXPECT_EQ(record.status, Status::interrupted) << "what ended the run is not replaced";

@@ -1,0 +1,29 @@
+#include "harness/core/quote.h"
+
+namespace mongo {
+
+std::string quote_argv(const std::vector<std::string>& argv) {
+  std::string out;
+  for (const std::string& argument : argv) {
+    if (!out.empty()) out += ' ';
+    const bool plain = !argument.empty() && argument.find_first_not_of(
+                                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                                "%+,-./:=@_^") == std::string::npos;
+    if (plain) {
+      out += argument;
+      continue;
+    }
+    out += '\'';
+    for (const char c : argument) {
+      if (c == '\'') {
+        out += "'\\''";
+      } else {
+        out += c;
+      }
+    }
+    out += '\'';
+  }
+  return out;
+}
+
+}  // namespace mongo
