@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 
 #include "tests/device/device/support.h"
 
@@ -202,7 +203,7 @@ TEST_F(MountDevice, ThePrivateNamespaceIsSeenByNobodyElse) {
 TEST_F(MountDevice, AnUnmountOutsideReachesThePrivateNamespace) {
   SKIP_UNLESS_PROGRAM("mkfs.ext4");
   run({"mkfs.ext4", "-q", loop->node()});
-  run({"mount", "--make-rshared", "/"});
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_SHARED, nullptr) != 0) GTEST_SKIP() << "/ is no mount here (a chroot)";
   {
     const Mounted mounted(loop->node(), "ext4", point);
     Child inside([] { enter_private_mount_namespace(); });
