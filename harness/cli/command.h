@@ -24,6 +24,9 @@ struct CommandEntry {
 
 CommandBody add_run_command(CLI::App& app);      // command_run.cpp
 CommandBody add_compare_command(CLI::App& app);  // command_compare.cpp
+CommandBody add_devices_command(CLI::App& app);  // command_devices.cpp
+CommandBody add_doctor_command(CLI::App& app);   // command_doctor.cpp
+CommandBody add_cleanup_command(CLI::App& app);  // command_cleanup.cpp
 
 /// The subcommands, in the order of --help.
 const std::vector<CommandEntry>& commands();

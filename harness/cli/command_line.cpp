@@ -18,8 +18,8 @@ constexpr const char* exit_statuses =
 
 const std::vector<CommandEntry>& commands() {
   static const std::vector<CommandEntry> all{
-      {"run", add_run_command},
-      {"compare", add_compare_command},
+      {"run", add_run_command},       {"compare", add_compare_command}, {"devices", add_devices_command},
+      {"doctor", add_doctor_command}, {"cleanup", add_cleanup_command},
   };
   return all;
 }

@@ -26,13 +26,18 @@ std::string read_holder(int fd) {
 
 }  // namespace
 
+std::string DeviceLock::path_of(unsigned major, unsigned minor, const std::string& folder) {
+  return fmt::format("{}/{}-{}", folder, major, minor);
+}
+
 std::unique_ptr<DeviceLock> DeviceLock::take(unsigned major, unsigned minor, const std::string& folder) {
-  if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
-    throw RunError("lock", fmt::format("cannot make {}: {}", folder, errno_text(errno)));
-  }
-  const std::string path = fmt::format("{}/{}-{}", folder, major, minor);
+  const std::string path = path_of(major, minor, folder);
   for (int attempt = 0; attempt < 100; ++attempt) {
+    if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+      throw RunError("lock", fmt::format("cannot make {}: {}", folder, errno_text(errno)));
+    }
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0 && errno == ENOENT) continue;  // the last holder of another lock has just removed the folder
     if (fd < 0) throw RunError("lock", fmt::format("cannot open {}: {}", path, errno_text(errno)));
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
@@ -61,6 +66,7 @@ std::unique_ptr<DeviceLock> DeviceLock::take(unsigned major, unsigned minor, con
 DeviceLock::~DeviceLock() {
   unlink(path_.c_str());
   close(fd_);
+  rmdir(path_.substr(0, path_.rfind('/')).c_str());  // fails while another lock is in it, as it should
 }
 
 }  // namespace mongo

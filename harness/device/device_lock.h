@@ -10,6 +10,8 @@ namespace mongo {
 /// the holder's pid.
 class DeviceLock {
  public:
+  /// The lock file of a device.
+  static std::string path_of(unsigned major, unsigned minor, const std::string& folder = "/run/lock/mongo");
   /// Throws DeviceRefused that names the pid of the run that holds it, RunError("lock", ...) when it cannot be had
   /// otherwise.
   static std::unique_ptr<DeviceLock> take(unsigned major, unsigned minor,

@@ -82,7 +82,7 @@ int configure(int device, const BackingFile& backing) {
 
 }  // namespace
 
-std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec) {
+std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec, const Before& before) {
   BackingFile backing;
   switch (spec.kind) {
     case DeviceSpec::Kind::loop_new:
@@ -111,6 +111,8 @@ std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec) {
       fail("the kernel has no free loop device: " + errno_text(errno), "Detach one that is not in use (losetup -a).");
     const std::string node = fmt::format("/dev/loop{}", number);
     devio::FileDescriptor device = open_node(node, number);
+    struct stat file {};
+    if (before && fstat(backing.file.get(), &file) == 0) before(node, file.st_dev, file.st_ino);
     const int error = configure(device.get(), backing);
     if (error == 0) {
       std::unique_ptr<LoopDevice> attached(new LoopDevice);

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,7 +18,9 @@ class LoopDevice {
  public:
   /// Makes the backing file (in $TMPDIR or /var/tmp, or in memory) or opens the image, checks that no other loop device
   /// has it, and attaches it to a free device. Throws DeviceRefused (image not usable) or RunError("attach", ...).
-  static std::unique_ptr<LoopDevice> attach(const DeviceSpec& spec);
+  /// `before` is told the node and the backing file's device and inode just before they are joined.
+  using Before = std::function<void(const std::string& node, dev_t device, ino_t inode)>;
+  static std::unique_ptr<LoopDevice> attach(const DeviceSpec& spec, const Before& before = {});
   /// As detach(); failures are printed to stderr. In a process forked from the one that attached it, nothing is
   /// detached.
   ~LoopDevice();

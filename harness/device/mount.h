@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,8 +21,11 @@ class MountPoint {
   static MountPoint check(const std::string& path);
   const std::string& path() const { return path_; }  // absolute, links resolved
   bool missing() const { return missing_; }
-  /// Makes the directory if it is missing. Throws RunError("mount", ...).
-  void make();
+  /// Makes the directory if it is missing. It comes into being under a name that holds run_id, and gets its own name
+  /// when `note` has been told what it is, so that a killed run's directory can be known for certain. `note` is called
+  /// before each step. Throws RunError("mount", ...).
+  using Note = std::function<void(const std::string& path, dev_t device, ino_t inode)>;
+  void make(const std::string& run_id = "", const Note& note = {});
   /// Removes the directory if make() made it; rmdir only. Returns the reason if it could not.
   std::string remove();
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -106,8 +107,20 @@ MountPoint MountPoint::check(const std::string& path) {
   return point;
 }
 
-void MountPoint::make() {
+void MountPoint::make(const std::string& run_id, const Note& note) {
   if (!missing_ || made_) return;
+  if (note) {
+    const std::string passing = path_.substr(0, path_.rfind('/') + 1) + ".mongo-" + run_id;
+    note(passing, 0, 0);
+    struct stat info {};
+    if (mkdir(passing.c_str(), 0755) == 0 && lstat(passing.c_str(), &info) == 0) {
+      note(path_, info.st_dev, info.st_ino);
+      made_ = renameat2(AT_FDCWD, passing.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0;
+      if (made_) return;
+      // A file system without RENAME_NOREPLACE, or somebody made the directory meanwhile: mkdir will tell.
+      rmdir(passing.c_str());
+    }
+  }
   if (mkdir(path_.c_str(), 0755) != 0) {
     throw RunError("mount", fmt::format("the directory '{}' cannot be made: {}. Make it by hand or name another.",
                                         devio::printable(path_), errno_text(errno)));

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +19,9 @@
 namespace mongo {
 
 namespace {
+
+// Gigabytes in memory on a slow disk take minutes.
+constexpr std::chrono::minutes write_back_patience(30);
 
 std::vector<MountEntry> own_table(const std::string& point) {
   const devio::FileText text = devio::read_file("/proc/self/mountinfo");
@@ -55,6 +60,34 @@ std::string holders_of(const std::string& point) {
   return text;
 }
 
+/// umount2 in a child, because it returns only when all is written back and nothing can interrupt it. Returns 0 or an
+/// errno; throws when the deadline passes, and the child goes on.
+int unmount_once(const std::string& point, std::chrono::steady_clock::time_point deadline) {
+  const pid_t child = fork();
+  if (child < 0) return errno;
+  if (child == 0) {
+    setpgid(0, 0);
+    // Never MNT_DETACH: what is detached while busy lives on unseen and keeps the device.
+    _exit(umount2(point.c_str(), UMOUNT_NOFOLLOW) == 0 ? 0 : errno);
+  }
+  std::chrono::microseconds pause(200);
+  while (true) {
+    int status = 0;
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child) return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+    if (ended < 0 && errno != EINTR) return errno;
+    if (std::chrono::steady_clock::now() >= deadline) {
+      throw RunError(
+          "unmount",
+          fmt::format("umount '{}': the kernel still writes back (pid {} waits for it). Wait for that, then run "
+                      "mongo cleanup",
+                      devio::printable(point), child));
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::microseconds(20'000));
+  }
+}
+
 }  // namespace
 
 void unmount_filesystem(const std::string& point, std::chrono::milliseconds patience) {
@@ -63,9 +96,8 @@ void unmount_filesystem(const std::string& point, std::chrono::milliseconds pati
   std::chrono::milliseconds pause(2);
   while (true) {
     if (mounted_at(own_table(point), point) == nullptr) return;
-    // Never MNT_DETACH: what is detached while busy lives on unseen and keeps the device.
-    if (umount2(point.c_str(), UMOUNT_NOFOLLOW) == 0) return;
-    const int error = errno;
+    const int error = unmount_once(point, Clock::now() + write_back_patience);
+    if (error == 0) return;
     if (error != EBUSY && error != EINTR && error != EAGAIN) {
       if (error == EINVAL && mounted_at(own_table(point), point) == nullptr) return;  // somebody was faster
       throw RunError("unmount",

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -13,6 +14,7 @@
 #include "harness/device/busy.h"
 #include "harness/device/device_lock.h"
 #include "harness/device/guard.h"
+#include "harness/device/journal.h"
 #include "harness/device/lease.h"
 #include "harness/device/loop.h"
 #include "harness/device/mkfs_options.h"
@@ -33,6 +35,7 @@ using namespace std::chrono_literals;
 
 constexpr auto mkfs_deadline = 30min;  // discarding a large disk takes its time
 constexpr auto unmount_patience = 30s;
+constexpr auto cleanup_patience = 30s;
 constexpr auto busy_patience = 20s;
 constexpr auto probe_patience = 10s;  // a udev probe after a format takes some 100 ms
 
@@ -61,6 +64,16 @@ class CellRun {
   CellRun(const Cell& cell, const RunServices& services) : cell_(cell), services_(services) {}
 
   RunRecord run() {
+    try {
+      return run_to_the_end();
+    } catch (...) {
+      undo();  // what was refused has touched nothing, but may have attached a loop device
+      throw;
+    }
+  }
+
+ private:
+  RunRecord run_to_the_end() {
     start_record();
     if (const auto why = why_unavailable(*cell_.driver, &services_.runner)) {
       record_.status = Status::unsupported;
@@ -75,10 +88,12 @@ class CellRun {
     }
     check_mkfs_options(cell_.mkfs_options);
     check_mount_options(cell_.mount_options);
+    clean_up_after_killed_runs();
     enter_private_mount_namespace();
     MountPoint point = MountPoint::check(cell_.mount_point);
     record_.mount.point = point.path();
     services_.watch.check();
+    journal_ = Journal::open(state_folder(), record_.run_id);
     open_device();
     check_results_writable(cell_.results, cell_.log);
 
@@ -88,7 +103,9 @@ class CellRun {
       // From here on the device is not what it was, so whatever happens belongs into a record.
       began = true;
       leases_.add("remove the mount point", [this, &point] { report_undo(point.remove()); });
-      point.make();
+      point.make(record_.run_id, [this](const std::string& path, dev_t device, ino_t inode) {
+        journal_->add({JournalStep::Kind::directory, path, "", device, inode});
+      });
       for (const phases::TreeParameters& tree : cell_.profile.passes) run_pass(tree);
     } catch (const Interrupted& interrupted) {
       if (!began) throw;
@@ -109,7 +126,6 @@ class CellRun {
     return record_;
   }
 
- private:
   void start_record() {
     record_.run_id = make_run_id();
     record_.started_at = utc_now();
@@ -123,6 +139,12 @@ class CellRun {
     record_.processes = cell_.processes;
     record_.repetitions = cell_.repetitions;
     record_.profile = cell_.profile.name;
+  }
+
+  void clean_up_after_killed_runs() {
+    const CleanupReport report = clean_up(state_folder(), cleanup_patience);
+    for (const std::string& text : report.undone) note("left by a killed run: " + text);
+    for (const std::string& text : report.left) note("left by a killed run and still there: " + text);
   }
 
   void note(const std::string& text) {
@@ -140,7 +162,9 @@ class CellRun {
     DeviceRecord& device = record_.device;
     device.kind = "block";
     if (cell_.device.kind != DeviceSpec::Kind::block) {
-      loop_ = LoopDevice::attach(cell_.device);
+      loop_ = LoopDevice::attach(cell_.device, [this](const std::string& node, dev_t file_device, ino_t inode) {
+        journal_->add({JournalStep::Kind::loop, "", node, file_device, inode});
+      });
       leases_.add("detach " + loop_->node(), [this] { loop_->detach(); });
       path = loop_->node();
       device.kind = cell_.device.kind == DeviceSpec::Kind::ram ? "ram" : "loop";
@@ -151,6 +175,7 @@ class CellRun {
     options.keep_paths = {cell_.results, "/proc/self/exe"};
     guard_ = std::make_unique<Guard>(options);
     block_ = guard_->resolve(path);
+    journal_->add({JournalStep::Kind::lock, DeviceLock::path_of(block_.major, block_.minor), "", 0, 0});
     lock_ = DeviceLock::take(block_.major, block_.minor);
     require_unused(block_);
     device.resolved = block_.resolved;
@@ -191,9 +216,14 @@ class CellRun {
   }
 
   void format(PassRecord& pass) {
-    const BlockDevice now = guard_->resolve(block_.resolved);
-    if (now.major != block_.major || now.minor != block_.minor || now.size_bytes != block_.size_bytes) {
-      throw DeviceRefused(fmt::format("{} is another device than at the start of the run", block_.resolved));
+    const BlockDevice now = guard_->resolve(block_.given);
+    if (now.major != block_.major || now.minor != block_.minor || now.size_bytes != block_.size_bytes ||
+        now.serial != block_.serial) {
+      throw DeviceRefused(fmt::format(
+          "{} leads to another device than at the start of the run: {} of {}, serial '{}', and not {} of {}, "
+          "serial '{}'. Name it by something that does not move, as below /dev/disk/by-id",
+          block_.given, now.major_minor(), format_rounded(ByteSize{now.size_bytes}), now.serial, block_.major_minor(),
+          format_rounded(ByteSize{block_.size_bytes}), block_.serial));
     }
     require_unused(now);
     const std::vector<Signature> found = read_signatures(block_.resolved);
@@ -217,6 +247,8 @@ class CellRun {
     leases_.add("unmount " + record_.mount.point,
                 [this] { unmount_filesystem(record_.mount.point, unmount_patience); });
     record_.passes.push_back(pass);
+    journal_->add(
+        {JournalStep::Kind::mount, record_.mount.point, block_.resolved, makedev(block_.major, block_.minor), 0});
     record_.mount.effective =
         mount_filesystem({block_.resolved, cell_.driver->kernel_type, cell_.mount_options, record_.mount.point});
     run_phases(tree, record_.passes.back());
@@ -304,7 +336,13 @@ class CellRun {
   void undo() {
     const std::vector<std::string> failures = leases_.undo_all();
     lock_.reset();
-    if (failures.empty()) return;
+    if (failures.empty()) {
+      if (journal_) journal_->finish();
+      journal_.reset();
+      return;
+    }
+    // The journal stays, so that `mongo cleanup` can finish this.
+    for (const std::string& failure : failures) services_.observer.note("not undone: " + failure);
     if (record_.status != Status::interrupted) record_.status = Status::failed;
     record_.reason += fmt::format("{}not undone: {}", record_.reason.empty() ? "" : "; ", fmt::join(failures, "; "));
   }
@@ -315,6 +353,7 @@ class CellRun {
   BlockDevice block_;
   std::string uuid_;
   std::unique_ptr<Guard> guard_;
+  std::unique_ptr<Journal> journal_;
   std::unique_ptr<DeviceLock> lock_;
   std::unique_ptr<LoopDevice> loop_;
   LeaseStack leases_;  // last: its undos use what is above

@@ -1,0 +1,37 @@
+// kill_rounds MONGO [ROUNDS [SEED]]: ends runs at random moments and prints how often nothing was left and the next run
+// succeeded. Needs root. Uses a folder of its own in /var/tmp, which it removes.
+#include "tests/support/kill_rounds.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: kill_rounds MONGO [ROUNDS [SEED]]\n");
+    return 2;
+  }
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 200;
+  const auto seed = static_cast<unsigned>(argc > 3 ? std::atoi(argv[3]) : 1);
+  char folder[] = "/var/tmp/mongo-kill-XXXXXX";
+  if (mkdtemp(folder) == nullptr) return 1;
+  const std::pair<const char*, std::vector<int>> kinds[] = {
+      {"SIGKILL", {SIGKILL}}, {"SIGINT", {SIGINT}}, {"SIGTERM", {SIGTERM}}, {"two signals", {SIGTERM, SIGINT}}};
+  bool all_well = true;
+  for (const auto& [name, signals] : kinds) {
+    int well = 0;
+    for (int i = 0; i < rounds; ++i) {
+      static mongo::test::KillRounds runs(argv[1], folder, "ram:64MiB", seed);
+      const std::string problem = runs.round(signals);
+      if (problem.empty()) {
+        ++well;
+      } else {
+        std::printf("%s, round %d: %s\n", name, i, problem.c_str());
+      }
+    }
+    std::printf("%s: %d of %d\n", name, well, rounds);
+    std::fflush(stdout);
+    all_well = all_well && well == rounds;
+  }
+  mongo::test::fs::remove_all(folder);
+  return all_well ? 0 : 1;
+}

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/filesystem.hpp>
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/process/runner.h"
+
+// Runs of mongo that are ended at a random moment, and what they may leave: nothing.
+
+namespace mongo::test {
+
+namespace fs = boost::filesystem;
+
+class KillRounds {
+ public:
+  /// folder: for all files of the rounds. device: as on the command line.
+  KillRounds(std::string program, std::string folder, std::string device, unsigned seed)
+      : program_(std::move(program)), folder_(std::move(folder)), device_(std::move(device)), random_(seed) {
+    setenv("MONGO_STATE", (folder_ + "/state").c_str(), 1);
+    const auto start = std::chrono::steady_clock::now();
+    const int status = wait_for(start_run());
+    whole_run_ = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+    problem_ = status == 0 ? "" : "the run that nobody disturbs ends with " + std::to_string(status);
+  }
+
+  /// Empty when all was well, else what was not. signals: sent one after another, some milliseconds apart.
+  std::string round(const std::vector<int>& signals) {
+    if (!problem_.empty()) return problem_;
+    const pid_t pid = start_run();
+    const auto moment = std::uniform_int_distribution<long>(0, whole_run_.count() * 11 / 10)(random_);
+    std::this_thread::sleep_for(std::chrono::microseconds(moment));
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      kill(pid, signals[i]);
+    }
+    const int status = wait_for(pid);
+    const bool killed = signals.front() == SIGKILL;
+    const std::string when =
+        " (" + std::to_string(moment) + " us after the start, status " + std::to_string(status) + ")";
+    // A signal before main has begun ends the program at once; after the work there is nothing to interrupt.
+    const bool expected = status == 0 || status == -signals.front() || (!killed && status == 128 + signals.front());
+    if (!expected) return "unexpected status" + when + ": " + slurp(output());
+    if (killed) {
+      const CommandResult cleanup = RealRunner().run({{program_, "cleanup"}, std::chrono::minutes(2)});
+      if (!cleanup.ok()) return "mongo cleanup failed" + when + ": " + cleanup.out + cleanup.err;
+    }
+    if (const std::string left = what_is_left(pid); !left.empty()) return left + when;
+    const int again = wait_for(start_run());
+    if (again != 0) return "the next run ended with " + std::to_string(again) + when + ": " + slurp(output());
+    return what_is_left(0);
+  }
+
+ private:
+  std::string point() const { return folder_ + "/mnt"; }
+  std::string output() const { return folder_ + "/output"; }
+
+  static std::string slurp(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  pid_t start_run() {
+    const pid_t pid = fork();
+    if (pid != 0) return pid;
+    const int out = open(output().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    const int null = open("/dev/null", O_RDONLY);
+    dup2(null, 0);
+    dup2(out, 1);
+    dup2(out, 2);
+    const std::string results = folder_ + "/results", where = point();
+    execl(program_.c_str(), program_.c_str(), "run", "ext4", device_.c_str(), where.c_str(), "log", "2", "--profile",
+          "smoke", "--results", results.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+
+  /// The exit status, or minus the signal; -1000 when it did not end in a minute.
+  static int wait_for(pid_t pid) {
+    for (int i = 0; i < 6000; ++i) {
+      int status = 0;
+      if (waitpid(pid, &status, WNOHANG) == pid) return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    return -1000;
+  }
+
+  std::string what_is_left(pid_t pid) const {
+    for (const auto& process : fs::directory_iterator("/proc")) {
+      const std::string name = process.path().filename().string();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      const std::string command_line = slurp("/proc/" + name + "/cmdline");
+      if (command_line.find(point()) != std::string::npos) return "a process is left: " + name;
+      if (slurp("/proc/" + name + "/mountinfo").find(point()) != std::string::npos) return "a mount is left";
+    }
+    for (const auto& block : fs::directory_iterator("/sys/block")) {
+      const std::string backing = slurp(block.path().string() + "/loop/backing_file");
+      if (backing.find("/memfd:mongo-" + std::to_string(pid)) != std::string::npos)
+        return "a loop device is left: " + backing;
+      if (device_.rfind("/dev/", 0) != 0 && backing.find(folder_) != std::string::npos)
+        return "a loop device is left: " + backing;
+    }
+    if (fs::exists(point())) return "the mount point is left";
+    if (fs::exists(folder_ + "/state")) return "the state folder is left";
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      const std::string name = entry.path().filename().string();
+      if (name != "results" && name != "output" && name.rfind("disk", 0) != 0) return "a file is left: " + name;
+    }
+    return "";
+  }
+
+  std::string program_, folder_, device_, problem_;
+  std::mt19937 random_;
+  std::chrono::microseconds whole_run_{0};
+};
+
+}  // namespace mongo::test
