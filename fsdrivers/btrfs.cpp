@@ -15,6 +15,17 @@ std::vector<FilesystemDriver> entries() {
     argv.insert(argv.end(), {"-L", std::string(label), "-U", request.uuid, request.device});
     return argv;
   };
+  driver.mkfs_options = {"-b SIZE",     "--byte-count SIZE",
+                         "--csum TYPE", "--checksum TYPE",
+                         "-d PROFILE",  "--data PROFILE",
+                         "-m PROFILE",  "--metadata PROFILE",
+                         "-M",          "--mixed",
+                         "-n SIZE",     "--nodesize SIZE",
+                         "-s SIZE",     "--sectorsize SIZE",
+                         "-K",          "--nodiscard",
+                         "-O FEATURES", "--features FEATURES",
+                         "-R FEATURES", "--runtime-features FEATURES"};
+  driver.refused_mkfs_suboptions = {"list-all"};  // prints and makes nothing
   driver.version_argv = {"mkfs.btrfs", "--version"};
   return {driver};
 }

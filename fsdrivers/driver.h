@@ -34,6 +34,12 @@ struct FilesystemDriver {
   std::vector<Program> programs;                   // the first is mkfs
   /// argv that makes the file system without asking anything, whatever is on the device. Sets `label` and the UUID.
   std::vector<std::string> (*format_argv)(const FormatRequest&) = nullptr;
+  /// What a user may give to mkfs, as it is written there: "-j", "-N COUNT", "--mixed", "--nodesize SIZE"; a second
+  /// word says that it takes a value. Not what this tool sets itself (label, UUID, force, quiet), what makes no file
+  /// system, and what names a file or a device: mkfs must touch nothing but the device that was looked at.
+  std::vector<std::string> mkfs_options;
+  /// Parts of the options' values that are refused for the same reasons, such as "logdev" in "-l size=64m,logdev=x".
+  std::vector<std::string> refused_mkfs_suboptions;
   std::vector<std::string> version_argv;  // prints mkfs's version, on stdout or stderr
   std::string unavailable;                // non-empty: known by name, and why this version of the tool cannot run it
 };

@@ -12,15 +12,24 @@ namespace {
 void disable_lazy_init(std::vector<std::string>& options) {
   std::string extended;
   for (std::size_t i = 0; i < options.size();) {
-    if (options[i] == "-E" && i + 1 < options.size()) {
-      extended += (extended.empty() ? "" : ",") + options[i + 1];
-      options.erase(options.begin() + static_cast<std::ptrdiff_t>(i),
-                    options.begin() + static_cast<std::ptrdiff_t>(i) + 2);
-    } else if (options[i].starts_with("-E") && options[i].size() > 2) {
-      extended += (extended.empty() ? "" : ",") + options[i].substr(2);
-      options.erase(options.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
+    // "-E x", "-Ex", and behind letters that take no value: "-jE x".
+    const std::size_t letter =
+        options[i].starts_with('-') ? options[i].find_first_not_of("cDjK", 1) : std::string::npos;
+    if (letter == std::string::npos || options[i][letter] != 'E') {
       ++i;
+      continue;
+    }
+    const auto here = options.begin() + static_cast<std::ptrdiff_t>(i);
+    std::string value = options[i].substr(letter + 1);
+    if (value.empty() && i + 1 < options.size()) {
+      value = options[i + 1];
+      options.erase(here + 1);
+    }
+    extended += (extended.empty() ? "" : ",") + value;
+    if (letter == 1) {
+      options.erase(here);
+    } else {
+      options[i++].resize(letter);
     }
   }
   for (const char* name : {"lazy_itable_init", "lazy_journal_init"}) {
@@ -49,6 +58,13 @@ FilesystemDriver driver(const char* type, const char* summary,
   driver.summary = summary;
   driver.programs = {{std::string("mkfs.") + type, "e2fsprogs", "e2fsprogs"}};
   driver.format_argv = format_argv;
+  // Not -t and -r: what is made has to be the file system of that name, with a label and a UUID.
+  driver.mkfs_options = {"-b SIZE",   "-c",         "-C SIZE",  "-D",         "-e BEHAVIOR", "-E OPTIONS",
+                         "-g BLOCKS", "-G GROUPS",  "-i BYTES", "-I SIZE",    "-j",          "-J OPTIONS",
+                         "-K",        "-m PERCENT", "-N COUNT", "-o CREATOR", "-O FEATURES", "-T USAGE"};
+  // device: the journal elsewhere. journal_dev, which is feature_i3 too: a journal instead of a file system. offset:
+  // not at the beginning of the device, where it would be mounted from.
+  driver.refused_mkfs_suboptions = {"device", "journal_dev", "feature_i3", "offset"};
   driver.version_argv = {std::string("mkfs.") + type, "-V"};
   return driver;
 }

@@ -15,6 +15,9 @@ std::vector<FilesystemDriver> entries() {
     argv.insert(argv.end(), {"-l", std::string(label), "-u", request.uuid, request.device});
     return argv;
   };
+  // Not --format: 3.5 has neither label nor UUID, by which this tool knows its own work.
+  driver.mkfs_options = {"-b SIZE",   "--block-size SIZE",     "-h HASH",   "--hash HASH",
+                         "-s BLOCKS", "--journal-size BLOCKS", "-t BLOCKS", "--transaction-max-size BLOCKS"};
   driver.version_argv = {"mkreiserfs", "-V"};
   return {driver};
 }

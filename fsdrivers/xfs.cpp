@@ -15,6 +15,10 @@ std::vector<FilesystemDriver> entries() {
     argv.insert(argv.end(), {"-L", std::string(label), "-m", "uuid=" + request.uuid, request.device});
     return argv;
   };
+  driver.mkfs_options = {"-b OPTIONS", "-m OPTIONS", "-d OPTIONS", "-i OPTIONS", "-l OPTIONS",
+                         "-n OPTIONS", "-r OPTIONS", "-s OPTIONS", "-K"};
+  // name, file: another device or a file in place of the device. The UUID is the tool's own.
+  driver.refused_mkfs_suboptions = {"name", "file", "logdev", "rtdev", "uuid"};
   driver.version_argv = {"mkfs.xfs", "-V"};
   return {driver};
 }

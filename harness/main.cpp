@@ -1,11 +1,27 @@
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <exception>
 
 #include "harness/cli/command.h"
 #include "harness/core/errors.h"
 
+namespace {
+
+/// A closed stdin, stdout or stderr would be given to the next file that is opened, and that may be the device.
+void fill_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // Read-only: what is written there fails as it would on the closed one.
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) abort();
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  fill_standard_descriptors();
   // Modes of files and directories, and with them the work of the file system, do not depend on the caller's umask.
   umask(022);
   mongo::InterruptWatch watch;
@@ -13,7 +29,12 @@ int main(int argc, char** argv) {
   mongo::CommandContext context{console, watch};
   try {
     const int status = mongo::run_command_line(argc, argv, context);
-    return status == 0 && watch.signal_number() != 0 ? 128 + watch.signal_number() : status;
+    if (status == 0 && watch.signal_number() != 0) return 128 + watch.signal_number();
+    if (status == 0 && console.lost() != 0) {
+      console.error("stdout could not be written: " + mongo::errno_text(console.lost()));
+      return static_cast<int>(mongo::ExitStatus::failed);
+    }
+    return status;
   } catch (const mongo::Interrupted& interrupted) {
     console.error(interrupted.what());
     return 128 + interrupted.signal_number();

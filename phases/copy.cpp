@@ -19,7 +19,7 @@ class Copier : public WalkVisitor {
         mount_fd_(context.mount_fd),
         top_(tree_directory(2, context.repetition, context.process)),
         path_(context.mount_path),
-        copy_(*context.counters, path_),
+        copy_(*context.counters, walk.clock(), path_),
         buffer_size_(context.write_buffer_size),
         buffer_(std::make_unique<char[]>(buffer_size_)) {
     copy_.set_directory(mount_fd_);

@@ -17,7 +17,8 @@ class TreeMaker {
  public:
   explicit TreeMaker(Context& context)
       : path_(context.mount_path),
-        operations_(*context.counters, path_),
+        clock_(context.latencies),
+        operations_(*context.counters, clock_, path_),
         content_(*context.content),
         piece_size_(context.write_buffer_size - 1) {}
 
@@ -31,6 +32,7 @@ class TreeMaker {
       return;
     }
     const DecimalName name(number);
+    operations_.restart_clock();
     const int fd = operations_.create(name.text());
     if (fd < 0) {
       return;
@@ -39,7 +41,9 @@ class TreeMaker {
     bool written = true;
     while (size > 0 && written) {
       const std::uint64_t length = std::min<std::uint64_t>(size, piece_size_);
-      written = operations_.write(fd, content_.piece(length), length, name.text());
+      const char* const piece = content_.piece(length);
+      operations_.restart_clock();
+      written = operations_.write(fd, piece, length, name.text());
       size -= length;
     }
     if (operations_.close(fd, name.text()) && written) {
@@ -74,6 +78,7 @@ class TreeMaker {
   }
 
   CurrentPath path_;
+  LatencyClock clock_;
   Operations operations_;
   Content& content_;
   std::uint64_t piece_size_;

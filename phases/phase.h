@@ -64,6 +64,7 @@ struct Counters {
   void count_error(Operation operation, int error_number, const char* path_prefix, const char* name);
 };
 
+struct Latencies;  // phases/support/latency.h: how long each operation took
 class Content;  // phases/support/content.h: the bytes that files are filled with
 
 /// All that a phase knows. A phase makes system calls and counts; it knows no timing and no reporting.
@@ -76,6 +77,7 @@ struct Context {
   std::size_t write_buffer_size = 4096;
   Content* content = nullptr;    // this worker's own; null for phases that write nothing
   Counters* counters = nullptr;  // never null
+  Latencies* latencies = nullptr;  // null: not measured
 };
 
 /// The name of the directory of a process's own tree (which = 1: made by create, 2: made by copy) below the mount

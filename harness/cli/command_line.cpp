@@ -43,8 +43,10 @@ int run_command_line(int argc, char** argv, CommandContext& context) {
     // CLI11 prints help and version through the same door as errors; its own statuses are not ours.
     std::ostringstream out, err;
     const int status = app.exit(error, out, err);
-    context.console.out(out.str());
-    if (status == 0) return 0;
+    if (status == 0) {
+      context.console.out(out.str());
+      return 0;
+    }
     std::string text = error.what();
     if (argc < 2) text += "\n" + app.help();
     std::string command = "mongo";

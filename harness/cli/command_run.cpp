@@ -11,6 +11,7 @@
 #include "harness/cli/text_observer.h"
 #include "harness/core/errors.h"
 #include "harness/device/guard.h"
+#include "harness/device/loop_check.h"
 #include "harness/device/mkfs_options.h"
 #include "harness/device/mount.h"
 #include "harness/process/runner.h"
@@ -47,16 +48,19 @@ std::string footer() {
 
 /// Prints the plan, then what a run would say to the host and the device; touches neither.
 int dry_run(const Cell& cell, CommandContext& context) {
-  check_mkfs_options(cell.mkfs_options);
+  check_mkfs_options({cell.driver->name, cell.driver->mkfs_options, cell.driver->refused_mkfs_suboptions},
+                     cell.mkfs_options);
   check_mount_options(cell.mount_options);
   context.console.out(describe_cell(cell));
   if (const auto why = why_unavailable(*cell.driver, nullptr)) throw Unsupported(*why);
+  GuardOptions options;
+  options.destroy = cell.destroy;
+  options.keep_paths = {cell.results, "/proc/self/exe"};
   if (cell.device.kind == DeviceSpec::Kind::block) {
-    GuardOptions options;
-    options.destroy = cell.destroy;
-    options.keep_paths = {cell.results, "/proc/self/exe"};
     const Guard guard(options);
     guard.require(guard.resolve(cell.device.path));
+  } else {
+    check_loop_spec(cell.device, options);
   }
   MountPoint::check(cell.mount_point);
   return 0;
@@ -72,8 +76,10 @@ int run(const RunArguments& arguments, CommandContext& context) {
   const RunRecord record = run_cell(cell, {runner, context.watch, observer});
   context.console.clear_status_line();
   int status = exit_status(record, context.watch);
+  bool added = false;
   try {
     append_run(cell.results, cell.log, record);
+    added = true;
   } catch (const Error& error) {
     // Hours of work must not be lost to a full results disk.
     context.console.error(std::string(error.what()) + "\nThe record is:\n" + to_json_line(record));
@@ -81,11 +87,7 @@ int run(const RunArguments& arguments, CommandContext& context) {
   }
   if (arguments.json) {
     context.console.out(to_json_line(record) + "\n");
-    if (context.console.lost() != 0 && status == 0) {
-      context.console.error("the record could not be written to stdout: " + errno_text(context.console.lost()));
-      status = static_cast<int>(ExitStatus::failed);
-    }
-  } else if (!arguments.quiet) {
+  } else if (!arguments.quiet && added) {
     context.console.out(fmt::format("results: {0}/{1}, {1}.tbl, {1}_table, {1}.jsonl\n", cell.results, cell.log));
   }
   if (record.status != Status::ok) {
@@ -121,10 +123,12 @@ CommandBody add_run_command(CLI::App& app) {
                       "options for mkfs, split into words as a shell would; nothing is expanded");
   command->add_option("--mount-options", request.mount_options, "options for mount, comma-separated");
   command->add_option("--results", request.results, "directory for the result files; default: results");
+  command->add_flag("!--no-latency", request.latency, "do not measure how long each operation takes");
   command->add_flag("--destroy", request.destroy,
                     "format although the device holds something that this tool did not make");
-  command->add_flag("--dry-run", arguments->dry_run, "print the cell and every command; touch nothing");
-  command->add_flag("--json", arguments->json, "print the record, and nothing else, on stdout");
+  CLI::Option* dry_run_flag =
+      command->add_flag("--dry-run", arguments->dry_run, "print the cell and every command; touch nothing");
+  command->add_flag("--json", arguments->json, "print the record, and nothing else, on stdout")->excludes(dry_run_flag);
   command->add_flag("--quiet", arguments->quiet, "print nothing but errors");
   command->footer(footer());
   return [arguments](CommandContext& context) { return run(*arguments, context); };

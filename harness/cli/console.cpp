@@ -3,10 +3,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
+
+#include "harness/core/quote.h"
 
 namespace mongo {
 namespace {
@@ -50,7 +53,15 @@ void Console::out(const std::string& text) {
 
 void Console::error(const std::string& text) {
   clear_status_line();
-  write_all(STDERR_FILENO, "mongo: " + text + "\n");
+  // Line by line: names in a message may hold anything, and must not write to the terminal.
+  std::string safe;
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    safe += printable(text.substr(start, end - start)) + "\n";
+    start = end + 1;
+  }
+  write_all(STDERR_FILENO, "mongo: " + safe);
 }
 
 void Console::status_line(const std::string& text) {

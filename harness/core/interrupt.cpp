@@ -19,7 +19,9 @@ std::atomic<int> first_signal{0};
 std::atomic<int> wake_descriptor{-1};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-constexpr int watched[] = {SIGINT, SIGTERM, SIGHUP};
+// Those that people and service managers send, and those whose default would end the run without a clean-up.
+constexpr int watched[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
+                           SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGPWR};
 
 void note(int signal_number) {
   int none = 0;
@@ -43,7 +45,8 @@ InterruptWatch::InterruptWatch() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONB
   wake_descriptor = descriptor_;
   struct sigaction action {};
   action.sa_handler = handle;
-  sigemptyset(&action.sa_mask);
+  // One at a time, so that the first to come is the first to be noted.
+  sigfillset(&action.sa_mask);
   for (const int signal_number : watched) {
     struct sigaction before {};
     sigaction(signal_number, nullptr, &before);

@@ -2,9 +2,9 @@
 
 namespace mongo {
 
-/// Turns SIGINT, SIGTERM and SIGHUP into something to look at between steps, and ignores SIGPIPE and SIGXFSZ, so that
-/// every way out goes through the clean-up. One per process; later signals change nothing, so that a second one cannot
-/// skip an undo.
+/// Turns SIGINT, SIGTERM, SIGHUP and other signals that would end the process into something to look at between steps,
+/// and ignores SIGPIPE and SIGXFSZ, so that every way out goes through the clean-up. One per process; later signals
+/// change nothing, so that a second one cannot skip an undo.
 class InterruptWatch {
  public:
   /// Installs the handlers. Throws std::runtime_error when the kernel refuses.

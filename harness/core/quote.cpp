@@ -1,5 +1,7 @@
 #include "harness/core/quote.h"
 
+#include <fmt/format.h>
+
 namespace mongo {
 
 std::string quote_argv(const std::vector<std::string>& argv) {
@@ -24,6 +26,19 @@ std::string quote_argv(const std::vector<std::string>& argv) {
     out += '\'';
   }
   return out;
+}
+
+std::string printable(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\x{:02x}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result;
 }
 
 }  // namespace mongo

@@ -9,4 +9,8 @@ namespace mongo {
 /// shell.
 std::string quote_argv(const std::vector<std::string>& argv);
 
+/// For messages: control characters as \xNN, so that a label or a file name cannot write to the terminal or make up a
+/// line.
+std::string printable(const std::string& text);
+
 }  // namespace mongo

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 // The record: everything that one run found out. The text files are made from it and from nothing else.
@@ -32,7 +33,27 @@ struct ErrorRecord {
   std::string first_path;  // below the mount point
 };
 
-/// Fragments over a set of regular files. ratio is fragments / files; null where there is nothing to divide.
+/// How long one kind of operation took in one phase, over all processes and repetitions. Nanoseconds.
+struct LatencyRecord {
+  std::string operation;
+  std::uint64_t count = 0;
+  double mean_ns = 0;
+  std::optional<double> p50_ns, p95_ns, p99_ns, p99_9_ns;  // at most 1 % off; null when the count does not support them
+  std::uint64_t max_ns = 0;
+  /// The smallest value of each bucket that is not empty, ascending, and its count; a bucket ends where the next
+  /// possible one begins: 1 ns wide below 256, then 1/128 of the power of two below its values.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> histogram;
+};
+
+/// What the block device did during a phase.
+struct DeviceActivity {
+  std::uint64_t read_requests = 0, read_bytes = 0;
+  std::uint64_t write_requests = 0, written_bytes = 0;
+  std::uint64_t flushes = 0;
+};
+
+/// Fragments over the regular files of a set that have at least one. ratio is fragments / files; null where there is
+/// nothing to divide.
 struct FragmentCount {
   std::optional<std::uint64_t> files;  // null: extents cannot be read here
   std::optional<std::uint64_t> fragments;
@@ -69,6 +90,15 @@ struct PhaseRecord {
   std::uint64_t bytes = 0;      // of file data written or read
   double cpu_user_seconds = 0;  // of the workers
   double cpu_system_seconds = 0;
+  std::optional<double> machine_cpu_seconds;  // all CPUs, kernel threads included, less what the idle machine uses
+  std::optional<DeviceActivity> device;       // from the start of the phase to its end
+  std::optional<DeviceActivity> device_sync;  // in the sync after it
+  std::optional<double>
+      write_amplification;         // bytes that the device wrote until the sync had ended / bytes of file data written
+  double start_skew_seconds = 0;   // largest, over the repetitions, between the first and the last process to begin
+  std::optional<double> overlap;   // smallest share of a repetition's time in which all processes were at work
+  std::vector<std::string> flags;  // what to know before this number is used, e.g. "low-overlap"
+  std::vector<LatencyRecord> latencies;  // empty when not measured
   std::vector<ErrorRecord> errors;
   // after create and copy only
   std::optional<std::uint64_t> used_kib;     // more than on the empty file system
@@ -108,6 +138,7 @@ struct DeviceRecord {
 
 struct MkfsRecord {
   std::vector<std::string> argv;
+  std::vector<std::string> options;  // of these, the words that the user asked for
   std::string version;
   double seconds = 0;  // sum over the passes
 };

@@ -185,6 +185,27 @@ class Undoing {
 
 }  // namespace
 
+namespace {
+
+/// The run that wrote the journal is still there: its pid has its command line. A pid alone may be another's by now.
+bool owner_lives(const std::string& path) {
+  const std::optional<JournalText> journal = parse_journal(devio::read_file(path).text);
+  if (!journal) return true;  // being written
+  const std::string folder = fmt::format("/proc/{}", journal->header.pid);
+  return devio::read_file(folder + "/cmdline").text == journal->header.command_line;
+}
+
+/// Takes the journal's lock. The processes of a killed run share it until they have ended, too, and that is waited for.
+bool take_lock(int fd, const std::string& path, Clock::time_point deadline) {
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (owner_lives(path) || Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  return true;
+}
+
+}  // namespace
+
 CleanupReport clean_up(const std::string& folder, milliseconds patience) {
   CleanupReport report;
   const devio::Names names = devio::list_names(folder);
@@ -197,15 +218,20 @@ CleanupReport clean_up(const std::string& folder, milliseconds patience) {
     const std::string path = folder + "/" + name;
     const bool unfinished = name.ends_with(".journal.new");
     if (!unfinished && !name.ends_with(".journal")) continue;
-    const devio::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!file.valid()) continue;  // finished meanwhile
-    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    const devio::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+    struct stat opened {
+    }, named{};
+    if (!file.valid() && errno == ENOENT) continue;  // finished meanwhile
+    if (!file.valid() || fstat(file.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) {
+      report.left.push_back(devio::printable(path) +
+                            " is no journal of this tool: look into it, then remove it by hand");
+      continue;
+    }
+    if (!take_lock(file.get(), path, deadline)) {
       report.running.push_back(path);
       continue;
     }
-    struct stat opened {
-    }, named{};
-    if (fstat(file.get(), &opened) != 0 || stat(path.c_str(), &named) != 0 || opened.st_ino != named.st_ino) continue;
+    if (stat(path.c_str(), &named) != 0 || opened.st_ino != named.st_ino) continue;
     if (unfinished) {
       // A run that is just beginning has it for some microseconds without a lock; nothing has been done by it yet.
       if (time(nullptr) - opened.st_mtime > 60) unlink(path.c_str());

@@ -60,6 +60,7 @@ void add_identity(BlockDevice& device, const SysBlocks& blocks, const KernelView
     const SysBlock block = blocks.find(rdev);
     const std::optional<SysBlock> disk = blocks.disk_of(block);
     const SysBlock& whole = disk ? *disk : block;
+    device.backing = blocks.backing_file(whole).value_or("");
     device.model = blocks.text(whole, "device/model");
     device.serial = blocks.text(whole, "device/serial");
     if (device.serial.empty()) device.serial = blocks.text(whole, "serial");
@@ -67,6 +68,18 @@ void add_identity(BlockDevice& device, const SysBlocks& blocks, const KernelView
     // Only names are missing here; check() asks /sys again and refuses.
   }
   device.by_id = by_id_link(blocks.root(), kernel, rdev);
+}
+
+// A node made by mknod has a name of its own; the kernel's says more, and is what everybody else sees.
+std::string kernels_node(const std::string& root, const KernelView& kernel, dev_t rdev, const std::string& otherwise) {
+  try {
+    std::string node = SysBlocks(root).find(rdev).node();
+    const NodeStat found = kernel.stat(node);
+    if (found.is_block() && found.rdev == rdev) return node;
+  } catch (const CannotTell&) {
+    // Only a name is missing here; check() asks /sys again and refuses.
+  }
+  return otherwise;
 }
 
 }  // namespace
@@ -104,8 +117,9 @@ BlockDevice Guard::resolve(const std::string& path) const {
   BlockDevice device;
   device.given = path;
   device.resolved = kernel_->real_path(path);
+  if (!S_ISBLK(node.mode)) throw_refusal(not_a_device(shown(path, device.resolved), node.mode, path));
+  device.resolved = kernels_node(options_.root, *kernel_, node.rdev, device.resolved);
   const std::string name = shown(path, device.resolved);
-  if (!S_ISBLK(node.mode)) throw_refusal(not_a_device(name, node.mode, path));
   device.major = major(node.rdev);
   device.minor = minor(node.rdev);
 

@@ -17,10 +17,11 @@ class KernelView;
 /// What a path turned out to be. Names are for people; the device number is what is compared.
 struct BlockDevice {
   std::string given;
-  std::string resolved;  // symbolic links followed
+  std::string resolved;  // the kernel's own node, as /dev/sdb; where that is missing, symbolic links followed
   unsigned major = 0, minor = 0;
   std::uint64_t size_bytes = 0;
   std::string model, serial, by_id;  // empty where there is none
+  std::string backing;               // the file behind a loop device, as the kernel names it; else empty
   std::string major_minor() const;
 };
 
@@ -55,7 +56,7 @@ struct Refusal {
 
 struct GuardOptions {
   std::string root = "/";               // prefix for /proc, /sys and /dev/disk, for tests with a made-up tree
-  bool destroy = false;                 // foreign signatures are no reason to refuse
+  bool destroy = false;                 // foreign signatures and unknown data are no reason to refuse
   std::vector<std::string> keep_paths;  // files whose disk must not be the device: results folder, the tool itself
 };
 

@@ -5,8 +5,8 @@
 #include <cerrno>
 
 #include "harness/core/errors.h"
+#include "harness/device/contents.h"
 #include "harness/device/guard_uses.h"
-#include "harness/device/signatures.h"
 #include "harness/device/system_files.h"
 
 // What other devices, pools and programs do with the device, and what is written on it.
@@ -219,14 +219,9 @@ std::optional<Refusal> DeviceUses::writers() const {
 }
 
 std::optional<Refusal> DeviceUses::signatures() const {
-  const std::vector<Signature> found = kernel_.signatures(device_.resolved);
-  if (options_.destroy || made_by_this_tool(found)) return std::nullopt;
-  std::vector<std::string> all;
-  for (const Signature& signature : found) all.push_back(describe(signature));
-  std::string text;
-  for (const std::string& one : all) text += (text.empty() ? "" : "; ") + one;
-  return refuse(Reason::signature, "carries " + text, "libblkid",
-                "If all of it may be lost, say so with --destroy; otherwise name another device.");
+  std::optional<Refusal> refusal = refuse_contents(kernel_, device_.resolved, options_.destroy);
+  if (!refusal) return std::nullopt;
+  return refuse(refusal->reason, refusal->what, refusal->evidence, refusal->advice);
 }
 
 }  // namespace mongo

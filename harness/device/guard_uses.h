@@ -44,7 +44,7 @@ class DeviceUses {
   std::optional<Refusal> writable() const;
   std::optional<Refusal> exclusive() const;
   std::optional<Refusal> writers() const;
-  std::optional<Refusal> signatures() const;
+  std::optional<Refusal> signatures() const;  // or data of no known kind
 
   /// A refusal about a relative: "is mounted on X" becomes "has the partition sdb1, which is mounted on X".
   Refusal refuse(Refusal::Reason reason, const Relative& relative, const std::string& what, const std::string& evidence,

@@ -36,6 +36,17 @@ std::string state_folder() {
 }
 
 std::unique_ptr<Journal> Journal::open(const std::string& folder, const std::string& run_id) {
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return try_to_open(folder, run_id);
+    } catch (const RunError&) {
+      // Another run that has just ended removes the folder when it is empty.
+      if (errno != ENOENT || attempt == 20) throw;
+    }
+  }
+}
+
+std::unique_ptr<Journal> Journal::try_to_open(const std::string& folder, const std::string& run_id) {
   if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) fail("cannot make the folder", folder);
   const std::string path = fmt::format("{}/{}.journal", folder, run_id);
   // Without a name, or under another one, until it is locked: an unlocked journal is that of a dead run.

@@ -47,6 +47,7 @@ class Journal {
   const std::string& path() const { return path_; }
 
  private:
+  static std::unique_ptr<Journal> try_to_open(const std::string& folder, const std::string& run_id);
   Journal(int fd, std::string folder, std::string path) : fd_(fd), folder_(std::move(folder)), path_(std::move(path)) {}
   int fd_;
   std::string folder_, path_;

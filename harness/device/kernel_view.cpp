@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "harness/device/blank.h"
 #include "harness/device/signatures.h"
 #include "harness/device/system_files.h"
 
@@ -21,8 +22,8 @@ namespace {
 class RealKernelView : public KernelView {
  public:
   std::string real_path(const std::string& path) const override {
-    const std::unique_ptr<char, void (*)(void*)> resolved(realpath(path.c_str(), nullptr), std::free);
-    return resolved ? std::string(resolved.get()) : path;
+    const devio::FileText resolved = devio::real_path(path);
+    return resolved.error == 0 ? resolved.text : path;
   }
 
   NodeStat stat(const std::string& path) const override {
@@ -72,6 +73,8 @@ class RealKernelView : public KernelView {
   }
 
   std::vector<Signature> signatures(const std::string& path) const override { return read_signatures(path); }
+
+  std::optional<std::uint64_t> first_data(const std::string& path) const override { return mongo::first_data(path); }
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ class KernelView {
   virtual bool may_look_at_processes() const = 0;
   /// As read_signatures().
   virtual std::vector<Signature> signatures(const std::string& path) const = 0;
+  /// Where anything is written on a device without signatures, if anything is. Throws RunError("probe", ...) when that
+  /// cannot be read.
+  virtual std::optional<std::uint64_t> first_data(const std::string& path) const = 0;
 };
 
 /// The kernel that runs this process.

@@ -80,7 +80,23 @@ int configure(int device, const BackingFile& backing) {
   return ioctl(device, LOOP_CONFIGURE, &config) == 0 ? 0 : errno;
 }
 
+devio::FileDescriptor open_control() {
+  devio::FileDescriptor control(open("/dev/loop-control", O_RDWR | O_CLOEXEC));
+  if (!control.valid()) {
+    fail("/dev/loop-control cannot be opened: " + errno_text(errno),
+         "Loop devices need root and a kernel that has them (modprobe loop); a container must be given "
+         "/dev/loop-control.");
+  }
+  return control;
+}
+
 }  // namespace
+
+void check_loop_control() {
+  // Who is not root may ask all the same what root would be told.
+  if (geteuid() != 0 && access("/dev/loop-control", F_OK) == 0) return;
+  open_control();
+}
 
 std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec, const Before& before) {
   BackingFile backing;
@@ -97,12 +113,7 @@ std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec, const Bef
     case DeviceSpec::Kind::block:
       throw RunError("attach", spec.given + " is a device already, nothing is attached for it");
   }
-  const devio::FileDescriptor control(open("/dev/loop-control", O_RDWR | O_CLOEXEC));
-  if (!control.valid()) {
-    fail("/dev/loop-control cannot be opened: " + errno_text(errno),
-         "Loop devices need root and a kernel that has them (modprobe loop); a container must be given "
-         "/dev/loop-control.");
-  }
+  const devio::FileDescriptor control = open_control();
   const Clock::time_point deadline = Clock::now() + patience;
   milliseconds pause(1);
   while (true) {

@@ -11,6 +11,9 @@
 
 namespace mongo {
 
+/// Throws RunError("attach", ...) when there are no loop devices here.
+void check_loop_control();
+
 /// A loop device that this process attached. Its file has no name (O_TMPFILE or memfd) unless the user gave an image,
 /// and the device carries LO_FLAGS_AUTOCLEAR, so that the kernel undoes all of it when this process dies. Source:
 /// loop(4), linux/loop.h.

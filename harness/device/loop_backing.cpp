@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <thread>
 
 #include "harness/core/errors.h"
 #include "harness/device/kernel_view.h"
@@ -25,6 +27,8 @@ namespace mongo {
 namespace {
 
 constexpr std::uint64_t sector = 512;
+constexpr const char* file_advice =
+    "Set TMPDIR to a folder on a disk with enough room, or use an image of your own (loop:PATH).";
 
 [[noreturn]] void fail(const std::string& what, int error, const std::string& advice) {
   throw RunError("attach", fmt::format("{}: {}. {}", what, errno_text(error), advice));
@@ -130,8 +134,7 @@ void check_not_swap(const std::string& path, const struct stat& image) {
   }
 }
 
-// A virtual machine running from the image has it open and takes no flock.
-void check_no_writer(const std::string& path, const struct stat& image) {
+std::vector<ProcessUse> writers_of(const std::string& path, const struct stat& image) {
   const Processes processes;
   const ProcessUses uses = processes.open_files([&](const NodeStat& file) {
     return file.error == 0 && S_ISREG(file.mode) && file.device == image.st_dev && file.inode == image.st_ino;
@@ -147,45 +150,38 @@ void check_no_writer(const std::string& path, const struct stat& image) {
   const int self = static_cast<int>(getpid());
   std::copy_if(uses.found.begin(), uses.found.end(), std::back_inserter(writers),
                [&](const ProcessUse& use) { return use.writes && use.pid != self; });
-  if (!writers.empty()) {
-    refuse_image(path, "is open for writing in " + list_uses(writers), "End that program first.");
+  return writers;
+}
+
+// A virtual machine running from the image has it open and takes no flock. Another run that was started at the same
+// moment has it open too, until it finds that it is locked.
+void check_no_writer(const std::string& path, const struct stat& image) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (true) {
+    const std::vector<ProcessUse> writers = writers_of(path, image);
+    if (writers.empty()) return;
+    if (std::chrono::steady_clock::now() >= deadline) {
+      refuse_image(path, "is open for writing in " + list_uses(writers), "End that program first.");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 
 }  // namespace
 
-BackingFile make_unnamed_file(ByteSize size) {
+void check_room(ByteSize size) {
   const std::string folder = temporary_folder();
-  const std::string advice =
-      "Set TMPDIR to a folder on a disk with enough room, or use an image of your own (loop:PATH).";
-  BackingFile backing;
-  backing.file = devio::FileDescriptor(open_unnamed(folder));
-  backing.name = "unnamed file in " + folder;
-  backing.direct_io = true;
-  if (!backing.file.valid()) fail("making a file in " + folder, errno, advice);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) fail("making a file in " + folder, errno, file_advice);
   struct statvfs room {};
-  if (fstatvfs(backing.file.get(), &room) != 0) fail("asking for the free space in " + folder, errno, advice);
+  if (statvfs(folder.c_str(), &room) != 0) fail("asking for the free space in " + folder, errno, file_advice);
   const ByteSize free{static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize};
   if (size > free) {
     throw RunError("attach", fmt::format("{} do not fit into {}, where {} are free. {}", format_exact(size), folder,
-                                         format_rounded(free), advice));
+                                         format_rounded(free), file_advice));
   }
-  const auto length = static_cast<off_t>(size.bytes);
-  if (ftruncate(backing.file.get(), length) != 0) {
-    fail(fmt::format("making a file of {} in {}", format_exact(size), folder), errno, advice);
-  }
-  // Allocated now, so that the disk behind cannot run full in the middle of a measurement.
-  int result = 0;
-  do {
-    result = fallocate(backing.file.get(), 0, 0, length);
-  } while (result != 0 && errno == EINTR);
-  if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
-    fail(fmt::format("allocating {} in {}", format_exact(size), folder), errno, advice);
-  }
-  return backing;
 }
 
-BackingFile make_memory(ByteSize size) {
+void check_memory(ByteSize size) {
   const std::optional<std::uint64_t> available = available_memory();
   if (!available)
     throw RunError("attach", "/proc/meminfo does not tell how much memory is available. Is /proc mounted?");
@@ -194,6 +190,33 @@ BackingFile make_memory(ByteSize size) {
                    fmt::format("{} do not fit into memory, where {} are available. Use a smaller size, or loop:SIZE.",
                                format_exact(size), format_rounded(ByteSize{*available})));
   }
+}
+
+BackingFile make_unnamed_file(ByteSize size) {
+  check_room(size);
+  const std::string folder = temporary_folder();
+  BackingFile backing;
+  backing.file = devio::FileDescriptor(open_unnamed(folder));
+  backing.name = "unnamed file in " + folder;
+  backing.direct_io = true;
+  if (!backing.file.valid()) fail("making a file in " + folder, errno, file_advice);
+  const auto length = static_cast<off_t>(size.bytes);
+  if (ftruncate(backing.file.get(), length) != 0) {
+    fail(fmt::format("making a file of {} in {}", format_exact(size), folder), errno, file_advice);
+  }
+  // Allocated now, so that the disk behind cannot run full in the middle of a measurement.
+  int result = 0;
+  do {
+    result = fallocate(backing.file.get(), 0, 0, length);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
+    fail(fmt::format("allocating {} in {}", format_exact(size), folder), errno, file_advice);
+  }
+  return backing;
+}
+
+BackingFile make_memory(ByteSize size) {
+  check_memory(size);
   BackingFile backing;
   // The pid makes the name in /sys/block/loopN/loop/backing_file differ from that of a successor on the same device.
   backing.file = devio::FileDescriptor(memfd_create(fmt::format("mongo-{}", getpid()).c_str(), MFD_CLOEXEC));
@@ -217,8 +240,8 @@ BackingFile open_image(const std::string& path) {
   if (fstat(backing.file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
     refuse_image(path, "is no regular file", "Name an image file.");
   }
-  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(path.c_str(), nullptr), std::free);
-  backing.name = resolved ? resolved.get() : path;
+  const devio::FileText resolved = devio::real_path(path);
+  backing.name = resolved.error == 0 ? resolved.text : path;
   backing.direct_io = true;
   if (static_cast<std::uint64_t>(info.st_size) < sector) {
     refuse_image(path, fmt::format("has {} bytes, less than one sector", info.st_size),

@@ -15,6 +15,11 @@ struct BackingFile {
   bool direct_io = false;  // worth asking for LO_FLAGS_DIRECT_IO
 };
 
+/// Look only. Throw RunError("attach", ...) when a file of that size in $TMPDIR or /var/tmp does not fit, or the size
+/// exceeds MemAvailable.
+void check_room(ByteSize size);
+void check_memory(ByteSize size);
+
 /// A file without a name of the size, in $TMPDIR or /var/tmp, allocated where the file system there can do that.
 /// Throws RunError("attach", ...) when it does not fit.
 BackingFile make_unnamed_file(ByteSize size);

@@ -1,9 +1,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,10 +27,18 @@ namespace {
   throw DeviceRefused(fmt::format("refusing to mount on '{}': it {}. {}", devio::printable(path), what, advice));
 }
 
-// realpath(3); sets errno and returns "" when it fails.
-std::string resolved(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> result(realpath(path.c_str(), nullptr), std::free);
-  return result ? std::string(result.get()) : std::string();
+// Whether a directory can be made in the folder. Root is denied nothing but what the file system itself denies.
+void check_can_be_made(const std::string& path, const std::string& folder) {
+  int error = faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+  struct statfs system {};
+  // The kernel's own trees let root pass and then make nothing.
+  if (error == 0 && statfs(folder.c_str(), &system) == 0 &&
+      (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC)) {
+    error = EPERM;
+  }
+  if (error == 0) return;
+  refuse(path, fmt::format("does not exist and cannot be made in {}: {}", devio::printable(folder), errno_text(error)),
+         "Make the directory by hand, or name another.");
 }
 
 // The path that a missing directory will have. Its parent must be there.
@@ -43,12 +53,13 @@ std::string resolve_missing(const std::string& path) {
     refuse(path, "is a symbolic link that leads nowhere", "Make the directory that it leads to, or name another.");
   }
   if (errno == ENAMETOOLONG) refuse(path, "has a name that is too long", "Choose a shorter one.");
-  const std::string folder = resolved(parent);
+  const std::string folder = devio::real_path(parent).text;
   if (folder.empty()) {
     refuse(path, fmt::format("does not exist, and neither does the directory for it ({})", devio::printable(parent)),
            "Make the directory first.");
   }
   if (name == "." || name == "..") refuse(path, "does not exist", "Make the directory first.");
+  check_can_be_made(path, folder);
   return folder == "/" ? folder + name : folder + "/" + name;
 }
 
@@ -89,8 +100,9 @@ MountPoint MountPoint::check(const std::string& path) {
     point.missing_ = true;
   } else {
     if (!S_ISDIR(info.st_mode)) refuse(path, "is a file, not a directory", "Name an empty or missing directory.");
-    point.path_ = resolved(path);
-    if (point.path_.empty()) refuse(path, "cannot be resolved: " + errno_text(errno), "Name another directory.");
+    const devio::FileText real = devio::real_path(path);
+    if (real.error != 0) refuse(path, "cannot be resolved: " + errno_text(real.error), "Name another directory.");
+    point.path_ = real.text;
   }
   if (point.path_.size() >= PATH_MAX) refuse(path, "leads to a path longer than 4095 bytes", "Choose a shorter path.");
   if (point.path_ == "/") refuse(path, "is the root directory", "Name an empty or missing directory.");

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "harness/core/errors.h"
+#include "harness/device/blank.h"
 #include "harness/device/system_files.h"
 
 namespace mongo {
@@ -168,6 +169,7 @@ void wipe_signatures(const std::string& path) {
   if (ioctl(node.get(), BLKGETSIZE64, &size) != 0) {
     throw RunError("wipe", fmt::format("{}: its size cannot be read: {}. Nothing was wiped.", path, errno_text(errno)));
   }
+  make_blank(node.get(), path);
   const std::vector<Signature> before = signatures_of(node.get(), path, "wipe");
   if (std::any_of(before.begin(), before.end(), [](const auto& each) { return each.type == "zfs_member"; })) {
     wipe_zfs_labels(node.get(), size, path);

@@ -12,7 +12,9 @@ namespace mongo {
 /// callers fail closed.
 std::vector<Signature> read_signatures(const std::string& path);
 
-/// Wipes every signature from a block device until none is found any more, and syncs. Throws RunError("wipe", ...).
+/// Makes a block device blank, as the guard understands it: every signature until none is found any more, and the
+/// places where data is looked for. So what fails between this and the end of mkfs leaves a device that is accepted
+/// again. Syncs. Throws RunError("wipe", ...).
 void wipe_signatures(const std::string& path);
 
 /// A UUID whose first bytes say that this tool made it ("mongo-" in ASCII: 6d6f6e67-6f2d-8xxx-...), the rest random.

@@ -58,10 +58,9 @@ SysBlock SysBlocks::look(const std::string& folder) const {
 
 SysBlock SysBlocks::find(dev_t device) const {
   const std::string link = root_ + "/sys/dev/block/" + major_minor_text(device);
-  boost::system::error_code error;
-  const fs::path folder = fs::canonical(link, error);
-  if (error) cannot_read(link, error.value());
-  SysBlock found = look(folder.string());
+  const devio::FileText folder = devio::real_path(link);
+  if (folder.error != 0) cannot_read(link, folder.error);
+  SysBlock found = look(folder.text);
   if (found.rdev != device) throw CannotTell(link + " shows another device", link);
   return found;
 }
@@ -134,12 +133,11 @@ std::vector<SysBlock> SysBlocks::attached_loops() const {
   std::vector<SysBlock> loops;
   for (const std::string& name : names.names) {
     if (!name.starts_with("loop")) continue;
-    boost::system::error_code error;
-    const fs::path device = fs::canonical(folder + "/" + name, error);
-    if (error == boost::system::errc::no_such_file_or_directory) continue;  // removed since the listing
-    if (error) cannot_read(folder + "/" + name, error.value());
-    if (!exists(device.string() + "/loop/backing_file")) continue;
-    loops.push_back(look(device.string()));
+    const devio::FileText device = devio::real_path(folder + "/" + name);
+    if (device.error == ENOENT) continue;  // removed since the listing
+    if (device.error != 0) cannot_read(folder + "/" + name, device.error);
+    if (!exists(device.text + "/loop/backing_file")) continue;
+    loops.push_back(look(device.text));
   }
   return loops;
 }

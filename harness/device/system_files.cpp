@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 
 namespace mongo::devio {
@@ -55,6 +56,12 @@ FileText read_link(const std::string& path) {
   const ssize_t got = readlink(path.c_str(), buffer, sizeof buffer);
   if (got < 0) return {errno, {}};
   return {0, std::string(buffer, static_cast<std::size_t>(got))};
+}
+
+FileText real_path(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(path.c_str(), nullptr), std::free);
+  if (!resolved) return {errno, {}};
+  return {0, resolved.get()};
 }
 
 Names list_names(const std::string& path) {
@@ -118,19 +125,6 @@ std::string unescape_octal(const std::string& text) {
     }
   }
   return plain;
-}
-
-std::string printable(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      result += fmt::format("\\x{:02x}", byte);
-    } else {
-      result += c;
-    }
-  }
-  return result;
 }
 
 }  // namespace mongo::devio

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/core/quote.h"
+
 // Reading /proc and /sys without losing the errno: whether a file is missing or unreadable decides between "not in use"
 // and "cannot tell". Private to harness/device.
 
@@ -38,6 +40,9 @@ FileText read_file(const std::string& path);
 /// readlink(2).
 FileText read_link(const std::string& path);
 
+/// realpath(3). Unlike boost's canonical() it needs no current directory for an absolute path.
+FileText real_path(const std::string& path);
+
 struct Names {
   int error = 0;
   std::vector<std::string> names;  // sorted, without "." and ".."
@@ -54,7 +59,6 @@ std::vector<std::string> lines_of(const std::string& text);
 /// The \ooo escapes of /proc/mounts, /proc/swaps and mountinfo undone. Source: proc(5), mangle_path() in fs/seq_file.c.
 std::string unescape_octal(const std::string& text);
 
-/// For messages: control characters as \xNN, so that a label or a file name cannot write to the terminal.
-std::string printable(const std::string& text);
+using mongo::printable;
 
 }  // namespace mongo::devio

@@ -72,8 +72,8 @@ class SurveyVisitor : public phases::WalkVisitor {
     result.above_threshold = above_threshold_.count();
     result.all_files = all_files_.count();
     if (above_threshold_.files > 0) return;
-    result.reason = fmt::format("no file is larger than {} bytes{}", result.threshold_bytes,
-                                result.encoded_files > 0 ? " and not encoded" : "");
+    result.reason =
+        fmt::format("no file with extents that can be counted is larger than {} bytes", result.threshold_bytes);
   }
 
  private:
@@ -88,6 +88,8 @@ class SurveyVisitor : public phases::WalkVisitor {
       ++result.encoded_files;
       return;
     }
+    // Without data on the device of their own, empty and inline files would make a ratio below 1 out of nothing.
+    if (extents.fragments == 0) return;
     all_files_.fragments += extents.fragments;
     ++all_files_.files;
     if (static_cast<std::uint64_t>(size) <= result.threshold_bytes) return;

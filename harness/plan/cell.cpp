@@ -98,6 +98,7 @@ Cell resolve(const RunRequest& request) {
   if (request.results.empty()) throw UsageError("--results is empty. Name a directory");
   cell.results = request.results;
   cell.destroy = request.destroy;
+  cell.latency = request.latency;
   return cell;
 }
 

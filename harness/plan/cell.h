@@ -20,6 +20,7 @@ struct RunRequest {
   std::string mount_options;               // comma-separated
   std::string results = "results";
   bool destroy = false;
+  bool latency = true;  // measure how long each operation takes
 };
 
 /// One run with everything decided that can be decided without looking at the host.
@@ -36,6 +37,7 @@ struct Cell {
   std::string mount_options;  // the driver's and the user's
   std::string results;
   bool destroy = false;
+  bool latency = true;
 };
 
 inline constexpr int max_processes = 1000;

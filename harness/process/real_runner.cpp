@@ -84,6 +84,16 @@ bp::environment clean_environment() {
 }  // namespace
 
 CommandResult RealRunner::run(const Command& command) {
+  try {
+    return run_program(command);
+  } catch (const std::system_error& error) {
+    throw RunError("exec", command.argv.at(0) + " could not be started: " + error.code().message());
+  } catch (const boost::system::system_error& error) {
+    throw RunError("exec", command.argv.at(0) + " could not be started: " + error.code().message());
+  }
+}
+
+CommandResult RealRunner::run_program(const Command& command) {
   const std::string program = find_program(command.argv.at(0));
   if (program.empty()) {
     throw RunError("exec", command.argv[0] + ": no such program in PATH, /usr/local/sbin, /usr/sbin or /sbin");
@@ -95,15 +105,9 @@ CommandResult RealRunner::run(const Command& command) {
   Collector out(context, result.out), err(context, result.err);
   const auto start = std::chrono::steady_clock::now();
   bp::group group;
-  bp::child child;
-  try {
-    child =
-        bp::child(bp::exe = program, bp::args = std::vector<std::string>(command.argv.begin() + 1, command.argv.end()),
+  bp::child child(bp::exe = program, bp::args = std::vector<std::string>(command.argv.begin() + 1, command.argv.end()),
                   bp::std_in<bp::null, bp::std_out> out.pipe(), bp::std_err > err.pipe(), clean_environment(),
                   bp::start_dir = "/", group, ChildSetup{});
-  } catch (const bp::process_error& error) {
-    throw RunError("exec", program + " could not be started: " + error.code().message());
-  }
 
   // A pidfd tells of the end without a SIGCHLD handler, which would also meet the workers. Source: pidfd_open(2).
   asio::posix::stream_descriptor ended(context, static_cast<int>(syscall(SYS_pidfd_open, child.id(), 0)));
@@ -154,6 +158,8 @@ CommandResult RealRunner::run(const Command& command) {
   err.start();
   context.run();
 
+  // What it left in the background ends with it; the group's number is its own until it is waited for.
+  kill(-child.id(), SIGKILL);
   std::error_code wait_error;
   child.wait(wait_error);
   group.detach();

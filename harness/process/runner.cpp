@@ -27,7 +27,13 @@ std::vector<std::string> lines_of(const std::string& text) {
     std::string line = text.substr(start, end - start);
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first != std::string::npos) {
-      lines.push_back(line.substr(first, line.find_last_not_of(" \t\r") - first + 1));
+      const std::string words = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+      // An indented line goes on with the sentence before, as mke2fs breaks them.
+      if (first > 0 && !lines.empty()) {
+        lines.back() += " " + words;
+      } else {
+        lines.push_back(words);
+      }
     }
     start = end + 1;
   }
@@ -86,7 +92,8 @@ CommandResult run_checked(ProcessRunner& runner, const Command& command, const s
   } else {
     what = fmt::format("failed with exit status {}", result.exit_status);
   }
-  const std::string line = useful_line(result);
+  std::string line = useful_line(result);
+  while (line.ends_with('.')) line.pop_back();
   throw RunError(
       step, fmt::format("{}{}. The command was: {}", what, line.empty() ? "" : ": " + line, quote_argv(command.argv)));
 }

@@ -42,6 +42,7 @@ class RealRunner : public ProcessRunner {
   CommandResult run(const Command& command) override;
 
  private:
+  CommandResult run_program(const Command& command);
   const InterruptWatch* watch_;
 };
 

@@ -17,13 +17,8 @@ std::string mount_options(const RunRecord& run) {
   return run.mount.requested.empty() ? "default mount" : run.mount.requested;
 }
 
-/// The options only: the device at the end of the command says nothing about the file system.
 std::string mkfs_options(const RunRecord& run) {
-  std::vector<std::string> options;
-  for (std::size_t i = 1; i < run.mkfs.argv.size(); ++i) {
-    if (run.mkfs.argv[i] != run.device.resolved) options.push_back(run.mkfs.argv[i]);
-  }
-  return options.empty() ? "default mkfs" : quote_argv(options);
+  return run.mkfs.options.empty() ? "default mkfs" : quote_argv(run.mkfs.options);
 }
 
 std::string processes(const RunRecord& run) {

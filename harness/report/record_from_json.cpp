@@ -138,6 +138,31 @@ ErrorRecord read_error(const Node& node) {
   return error;
 }
 
+std::optional<DeviceActivity> read_activity(const Node& node) {
+  if (node.is_null()) return std::nullopt;
+  return DeviceActivity{node.at("read_requests").count(), node.at("read_bytes").count(),
+                        node.at("write_requests").count(), node.at("written_bytes").count(),
+                        node.at("flushes").count()};
+}
+
+LatencyRecord read_latency(const Node& node) {
+  LatencyRecord latency;
+  latency.operation = node.at("operation").text();
+  latency.count = node.at("count").count();
+  latency.mean_ns = node.at("mean_ns").number_or_nan();
+  latency.p50_ns = node.at("p50_ns").number_or_null();
+  latency.p95_ns = node.at("p95_ns").number_or_null();
+  latency.p99_ns = node.at("p99_ns").number_or_null();
+  latency.p99_9_ns = node.at("p99_9_ns").number_or_null();
+  latency.max_ns = node.at("max_ns").count();
+  latency.histogram = node.at("histogram").each([](const Node& bucket) {
+    const std::vector<std::uint64_t> pair = bucket.each([](const Node& n) { return n.count(); });
+    if (pair.size() != 2) bucket.refuse("must be a pair: the smallest value of the bucket and its count");
+    return std::pair(pair[0], pair[1]);
+  });
+  return latency;
+}
+
 PhaseRecord read_phase(const Node& node) {
   PhaseRecord phase;
   phase.name = node.at("name").name();
@@ -157,6 +182,15 @@ PhaseRecord read_phase(const Node& node) {
   phase.bytes = node.at("bytes").count();
   phase.cpu_user_seconds = node.at("cpu_user_seconds").number_or_nan();
   phase.cpu_system_seconds = node.at("cpu_system_seconds").number_or_nan();
+  phase.machine_cpu_seconds = node.at("machine_cpu_seconds").number_or_null();
+  phase.device = read_activity(node.at("device"));
+  phase.device_sync = read_activity(node.at("device_sync"));
+  phase.write_amplification = node.at("write_amplification").number_or_null();
+  phase.start_skew_seconds = node.at("start_skew_seconds").number_or_nan();
+  phase.overlap = node.at("overlap").number_or_null();
+  if (phase.overlap && *phase.overlap > 1) node.at("overlap").refuse("must be at most 1");
+  phase.flags = node.at("flags").each([](const Node& n) { return n.text(); });
+  phase.latencies = node.at("latencies").each(read_latency);
   phase.errors = node.at("errors").each(read_error);
   if (node.has("used_kib")) phase.used_kib = node.at("used_kib").count_or_null();
   if (node.has("directories")) phase.directories = node.at("directories").count_or_null();
@@ -223,6 +257,7 @@ RunRecord record_from_json(const Json& json) {
   record.filesystem = node.at("filesystem").name();
   const Node mkfs = node.at("mkfs");
   record.mkfs.argv = mkfs.at("argv").each([](const Node& n) { return n.text(); });
+  record.mkfs.options = mkfs.at("options").each([](const Node& n) { return n.text(); });
   record.mkfs.version = mkfs.at("version").text_or_null();
   record.mkfs.seconds = mkfs.at("seconds").duration();
   const Node mount = node.at("mount");

@@ -60,6 +60,25 @@ Json to_json(const ErrorRecord& error) {
               {"first_path", text_or_null(error.first_path)}};
 }
 
+Json to_json(const std::optional<DeviceActivity>& activity) {
+  if (!activity) return nullptr;
+  return Json{{"read_requests", activity->read_requests},
+              {"read_bytes", activity->read_bytes},
+              {"write_requests", activity->write_requests},
+              {"written_bytes", activity->written_bytes},
+              {"flushes", activity->flushes}};
+}
+
+Json to_json(const LatencyRecord& latency) {
+  Json json{{"operation", text(latency.operation)}, {"count", latency.count},
+            {"mean_ns", number(latency.mean_ns)},   {"p50_ns", number(latency.p50_ns)},
+            {"p95_ns", number(latency.p95_ns)},     {"p99_ns", number(latency.p99_ns)},
+            {"p99_9_ns", number(latency.p99_9_ns)}, {"max_ns", latency.max_ns}};
+  json["histogram"] = Json::array();
+  for (const auto& [lowest, values] : latency.histogram) json["histogram"].push_back(Json::array({lowest, values}));
+  return json;
+}
+
 Json to_json(const PhaseRecord& phase) {
   const bool ok = phase.status == Status::ok;
   const bool run = phase.status != Status::skipped;
@@ -80,6 +99,15 @@ Json to_json(const PhaseRecord& phase) {
   json["bytes"] = phase.bytes;
   json["cpu_user_seconds"] = run ? number(phase.cpu_user_seconds) : Json(nullptr);
   json["cpu_system_seconds"] = run ? number(phase.cpu_system_seconds) : Json(nullptr);
+  json["machine_cpu_seconds"] = number(phase.machine_cpu_seconds);
+  json["device"] = to_json(phase.device);
+  json["device_sync"] = to_json(phase.device_sync);
+  json["write_amplification"] = number(phase.write_amplification);
+  json["start_skew_seconds"] = run ? number(phase.start_skew_seconds) : Json(nullptr);
+  json["overlap"] = number(phase.overlap);
+  json["flags"] = texts(phase.flags);
+  json["latencies"] = Json::array();
+  for (const LatencyRecord& latency : phase.latencies) json["latencies"].push_back(to_json(latency));
   json["errors"] = Json::array();
   for (const ErrorRecord& error : phase.errors) json["errors"].push_back(to_json(error));
   if (phase.used_kib || phase.directories || phase.files || phase.fragmentation) {
@@ -127,7 +155,10 @@ Json to_json(const DeviceRecord& device) {
 }
 
 Json to_json(const MkfsRecord& mkfs) {
-  return Json{{"argv", texts(mkfs.argv)}, {"version", text_or_null(mkfs.version)}, {"seconds", duration(mkfs.seconds)}};
+  return Json{{"argv", texts(mkfs.argv)},
+              {"options", texts(mkfs.options)},
+              {"version", text_or_null(mkfs.version)},
+              {"seconds", duration(mkfs.seconds)}};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -20,6 +21,7 @@
 #include "harness/device/mkfs_options.h"
 #include "harness/device/mount.h"
 #include "harness/device/signatures.h"
+#include "harness/measure/activity.h"
 #include "harness/measure/host.h"
 #include "harness/measure/space.h"
 #include "harness/measure/survey.h"
@@ -86,7 +88,8 @@ class CellRun {
       throw Error(ExitStatus::failed,
                   "formatting and mounting need root. Run the same command as root, e.g. with sudo");
     }
-    check_mkfs_options(cell_.mkfs_options);
+    check_mkfs_options({cell_.driver->name, cell_.driver->mkfs_options, cell_.driver->refused_mkfs_suboptions},
+                       cell_.mkfs_options);
     check_mount_options(cell_.mount_options);
     clean_up_after_killed_runs();
     enter_private_mount_namespace();
@@ -100,23 +103,26 @@ class CellRun {
     bool began = false;
     try {
       find_mkfs_version();
-      // From here on the device is not what it was, so whatever happens belongs into a record.
-      began = true;
+      measure_idle_load();
       leases_.add("remove the mount point", [this, &point] { report_undo(point.remove()); });
       point.make(record_.run_id, [this](const std::string& path, dev_t device, ino_t inode) {
         journal_->add({JournalStep::Kind::directory, path, "", device, inode});
       });
+      // From here on the device is not what it was, so whatever happens belongs into a record.
+      began = true;
       for (const phases::TreeParameters& tree : cell_.profile.passes) run_pass(tree);
     } catch (const Interrupted& interrupted) {
       if (!began) throw;
       record_.status = Status::interrupted;
       record_.reason = interrupted.what();
     } catch (const DeviceRefused& refused) {
+      if (!began) throw;
       // The check before a later format: something took the device in the middle of the run.
       if (record_.passes.empty()) throw;
       record_.status = Status::failed;
       record_.reason = refused.what();
     } catch (const RunError& error) {
+      if (!began) throw;
       record_.status = Status::failed;
       record_.reason = error.what();
     }
@@ -136,6 +142,7 @@ class CellRun {
     record_.filesystem = cell_.driver->name;
     record_.mount.point = cell_.mount_point;
     record_.mount.requested = cell_.mount_options;
+    record_.mkfs.options = cell_.mkfs_options;
     record_.processes = cell_.processes;
     record_.repetitions = cell_.repetitions;
     record_.profile = cell_.profile.name;
@@ -177,6 +184,8 @@ class CellRun {
     block_ = guard_->resolve(path);
     journal_->add({JournalStep::Kind::lock, DeviceLock::path_of(block_.major, block_.minor), "", 0, 0});
     lock_ = DeviceLock::take(block_.major, block_.minor);
+    // Before the loop device is detached: whoever gets it next must not find it locked.
+    leases_.add("release the lock", [this] { lock_.reset(); });
     require_unused(block_);
     device.resolved = block_.resolved;
     device.major_minor = block_.major_minor();
@@ -184,6 +193,8 @@ class CellRun {
     device.model = block_.model;
     device.serial = block_.serial;
     device.by_id = block_.by_id;
+    if (device.backing.empty()) device.backing = block_.backing;
+    if (device.kind == "block" && !block_.backing.empty()) device.kind = "loop";
     uuid_ = make_uuid();
     record_.mkfs.argv = mkfs_argv(cell_, block_.resolved, uuid_);
   }
@@ -192,6 +203,7 @@ class CellRun {
   /// kernel that still writes back what a killed run left. All else is a refusal at once.
   void require_unused(const BlockDevice& device) {
     const auto start = std::chrono::steady_clock::now();
+    bool said = false;
     while (true) {
       const std::optional<Refusal> refusal = guard_->check(device);
       const auto waited = std::chrono::steady_clock::now() - start;
@@ -204,6 +216,10 @@ class CellRun {
       }
       if (refusal->reason != Refusal::Reason::busy || waited > busy_patience) throw DeviceRefused(refusal->text());
       services_.watch.check();
+      if (!said && waited > 1s) {
+        services_.observer.note(fmt::format("waiting for at most {} s: {}", busy_patience.count(), refusal->what));
+        said = true;
+      }
       std::this_thread::sleep_for(50ms);
     }
   }
@@ -213,6 +229,27 @@ class CellRun {
     const CommandResult result = services_.runner.run({cell_.driver->version_argv, 30s});
     const std::string& text = result.out.empty() ? result.err : result.out;
     record_.mkfs.version = text.substr(0, text.find('\n'));
+  }
+
+  /// Programs that look at devices (udev, multipathd) open them exclusively for a moment whenever something has
+  /// changed, and nobody can keep them from doing so in the middle of a step. A step that fails because the device is
+  /// busy is done again, for a bounded time.
+  void again_while_busy(const std::function<void()>& step) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int attempt = 1;; ++attempt) {
+      try {
+        step();
+        if (attempt > 1) note(fmt::format("{} attempts, because something had {} open", attempt, block_.resolved));
+        return;
+      } catch (const RunError& error) {
+        // The programs say it in words: LC_ALL is C.
+        const std::string text = error.what();
+        const bool busy = text.find("busy") != std::string::npos || text.find("in use") != std::string::npos;
+        if (!busy || std::chrono::steady_clock::now() - start > busy_patience) throw;
+      }
+      services_.watch.check();
+      std::this_thread::sleep_for(20ms);
+    }
   }
 
   void format(PassRecord& pass) {
@@ -231,8 +268,15 @@ class CellRun {
       record_.device.destroyed = found;
       for (const Signature& signature : found) note("destroyed: " + describe(signature));
     }
-    wipe_signatures(block_.resolved);
-    const CommandResult result = run_checked(services_.runner, {record_.mkfs.argv, mkfs_deadline}, "mkfs");
+    CommandResult result;
+    again_while_busy([&] { wipe_signatures(block_.resolved); });
+    try {
+      again_while_busy([&] { result = run_checked(services_.runner, {record_.mkfs.argv, mkfs_deadline}, "mkfs"); });
+    } catch (...) {
+      // Half a file system has no signature: left so, the device would be taken for somebody's data next time.
+      again_while_busy([&] { wipe_signatures(block_.resolved); });
+      throw;
+    }
     pass.mkfs_seconds = result.seconds.count();
     record_.mkfs.seconds += pass.mkfs_seconds;
     wait_until_free(block_.resolved, probe_patience);
@@ -249,8 +293,10 @@ class CellRun {
     record_.passes.push_back(pass);
     journal_->add(
         {JournalStep::Kind::mount, record_.mount.point, block_.resolved, makedev(block_.major, block_.minor), 0});
-    record_.mount.effective =
-        mount_filesystem({block_.resolved, cell_.driver->kernel_type, cell_.mount_options, record_.mount.point});
+    again_while_busy([&] {
+      record_.mount.effective =
+          mount_filesystem({block_.resolved, cell_.driver->kernel_type, cell_.mount_options, record_.mount.point});
+    });
     run_phases(tree, record_.passes.back());
     throw_failures(leases_.undo_to(before_mount));
   }
@@ -286,6 +332,8 @@ class CellRun {
     std::uint64_t done = 0;
     double elapsed = 0;
     const auto started = std::chrono::steady_clock::now();
+    const std::optional<DeviceCounters> device_before = read_device_counters(block_.major_minor());
+    const std::optional<double> busy_before = read_busy_seconds();
     RepetitionRequest request;
     request.phase = &phase;
     request.processes = cell_.processes;
@@ -293,6 +341,7 @@ class CellRun {
     request.mount_path = record_.mount.point;
     request.tree = tree;
     request.write_buffer_size = cell_.profile.write_buffer_size;
+    request.measure_latencies = cell_.latency;
     request.progress_interval = std::chrono::milliseconds(services_.observer.progress_interval());
     request.progress = [&](std::uint64_t files) {
       elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -304,9 +353,17 @@ class CellRun {
         done += repetitions.back().files;
         if (!repetitions.back().failure.empty()) break;
       }
+      const double lasted = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+      const std::optional<double> busy_after = read_busy_seconds();
+      const std::optional<DeviceCounters> device_after = read_device_counters(block_.major_minor());
       const Space after = read_space(root_fd);
       PhaseRecord result = judge_phase(phase, planned, repetitions, after, trouble);
       result.sync_seconds = sync_filesystem(root_fd);
+      if (busy_before && busy_after) {
+        result.machine_cpu_seconds = std::max(0.0, *busy_after - *busy_before - idle_load_ * lasted);
+      }
+      add_device_activity(result, device_before, device_after, read_device_counters(block_.major_minor()),
+                          phase.writes_files);
       return result;
     } catch (const Interrupted& interrupted) {
       PhaseRecord result = judge_phase(phase, planned, repetitions, Space{}, trouble);
@@ -317,6 +374,29 @@ class CellRun {
       pass.phases.push_back(std::move(result));
       throw;
     }
+  }
+
+  static void add_device_activity(PhaseRecord& result, const std::optional<DeviceCounters>& before,
+                                  const std::optional<DeviceCounters>& after,
+                                  const std::optional<DeviceCounters>& synced, bool writes_files) {
+    if (!before || !after || !synced) return;
+    result.device = activity_between(*before, *after);
+    result.device_sync = activity_between(*after, *synced);
+    if (writes_files && result.bytes > 0) {
+      result.write_amplification =
+          static_cast<double>(result.device->written_bytes + result.device_sync->written_bytes) /
+          static_cast<double>(result.bytes);
+    }
+  }
+
+  /// How busy this machine is by itself, in CPUs, over half a second in which the run does nothing.
+  void measure_idle_load() {
+    const std::optional<double> before = read_busy_seconds();
+    const auto start = std::chrono::steady_clock::now();
+    std::this_thread::sleep_for(500ms);
+    const std::optional<double> after = read_busy_seconds();
+    if (!before || !after) return;
+    idle_load_ = (*after - *before) / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   void survey(int root_fd, const Space& empty, PhaseRecord& result, PassRecord& pass) {
@@ -335,7 +415,6 @@ class CellRun {
 
   void undo() {
     const std::vector<std::string> failures = leases_.undo_all();
-    lock_.reset();
     if (failures.empty()) {
       if (journal_) journal_->finish();
       journal_.reset();
@@ -352,6 +431,7 @@ class CellRun {
   RunRecord record_;
   BlockDevice block_;
   std::string uuid_;
+  double idle_load_ = 0;  // CPUs
   std::unique_ptr<Guard> guard_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<DeviceLock> lock_;
@@ -364,26 +444,30 @@ class CellRun {
 RunRecord run_cell(const Cell& cell, const RunServices& services) { return CellRun(cell, services).run(); }
 
 std::string describe_cell(const Cell& cell) {
+  // Names as parts of one line: a name with a line end must not look like a command of its own.
+  const std::string point = printable(quote_argv({cell.mount_point}));
+  const std::string given = printable(cell.device.given);
   const std::string device = cell.device.kind == DeviceSpec::Kind::block ? cell.device.path : "/dev/loopN";
-  std::string text = fmt::format("{} on {}, mounted on {}, {} process(es), {} repetition(s), profile {}, log {}/{}\n",
-                                 cell.driver->name, cell.device.given, cell.mount_point, cell.processes,
-                                 cell.repetitions, cell.profile.name, cell.results, cell.log);
+  const std::string node = printable(quote_argv({device}));
+  std::string text = fmt::format("{} on {}, mounted on {}, processes: {}, repetitions: {}, profile {}, log {}/{}\n",
+                                 cell.driver->name, given, point, cell.processes, cell.repetitions, cell.profile.name,
+                                 printable(cell.results), printable(cell.log));
   if (cell.device.kind != DeviceSpec::Kind::block) {
-    text += fmt::format("attach {} as a loop device, here called {}\n", cell.device.given, device);
+    text += fmt::format("attach {} as a loop device, here called {}\n", given, node);
   }
   int number = 0;
   for (const phases::TreeParameters& tree : cell.profile.passes) {
     text += fmt::format("pass {} of {}: {}\n", ++number, cell.profile.passes.size(), describe_pass(cell, tree));
-    text += fmt::format("  wipe all signatures of {}\n", device);
+    text += fmt::format("  wipe all signatures of {}\n", node);
     if (cell.driver->format_argv != nullptr) {
-      text += fmt::format("  {}\n", quote_argv(mkfs_argv(cell, device, "UUID")));
+      text += fmt::format("  {}\n", printable(quote_argv(mkfs_argv(cell, device, "UUID"))));
     }
     text += fmt::format("  mount -t {}{} {} {}\n", cell.driver->kernel_type,
-                        cell.mount_options.empty() ? "" : " -o " + quote_argv({cell.mount_options}),
-                        quote_argv({device}), quote_argv({cell.mount_point}));
-    text += fmt::format("  umount {}\n", quote_argv({cell.mount_point}));
+                        cell.mount_options.empty() ? "" : " -o " + printable(quote_argv({cell.mount_options})), node,
+                        point);
+    text += fmt::format("  umount {}\n", point);
   }
-  if (cell.device.kind != DeviceSpec::Kind::block) text += fmt::format("detach {}\n", device);
+  if (cell.device.kind != DeviceSpec::Kind::block) text += fmt::format("detach {}\n", node);
   return text;
 }
 

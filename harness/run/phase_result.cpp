@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "harness/core/errors.h"
+#include "harness/measure/latency.h"
 
 namespace mongo {
 namespace {
+
+/// Below this share of its time in which all processes worked, a phase is one of fewer processes for the rest.
+constexpr double least_overlap = 0.9;
 
 /// Errors that say that the file system is full or has met a limit of its own: expected of a small device.
 bool is_limit(int code) {
@@ -27,11 +32,19 @@ std::string explain(const ErrorRecord& error, const Space& after) {
   }
 }
 
-/// The error that says most: one that is no limit before one that is, then the most frequent.
-const ErrorRecord& leading_error(const std::vector<ErrorRecord>& errors) {
-  return *std::max_element(errors.begin(), errors.end(), [](const ErrorRecord& a, const ErrorRecord& b) {
-    const bool a_limit = is_limit(a.code), b_limit = is_limit(b.code);
-    return a_limit != b_limit ? a_limit : a.count < b.count;
+/// What follows from an earlier failure: a tree that create could not make is missing later, and a directory from which
+/// something could not be removed is not empty.
+bool is_consequence(const ErrorRecord& error, bool trouble) {
+  return trouble && (error.code == ENOENT || error.code == ENOTEMPTY);
+}
+
+/// The error that says most: a failure before a limit before a consequence, then the most frequent.
+const ErrorRecord& leading_error(const std::vector<ErrorRecord>& errors, bool trouble) {
+  const auto weight = [&](const ErrorRecord& error) {
+    return is_consequence(error, trouble) ? 0 : is_limit(error.code) ? 1 : 2;
+  };
+  return *std::max_element(errors.begin(), errors.end(), [&](const ErrorRecord& a, const ErrorRecord& b) {
+    return weight(a) != weight(b) ? weight(a) < weight(b) : a.count < b.count;
   });
 }
 
@@ -45,25 +58,39 @@ PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
   record.label = phase.label;
   record.planned_operations = planned;
   std::string failure;
+  const auto latencies = std::make_unique<phases::Latencies>();
   for (const RepetitionResult& repetition : repetitions) {
     record.operations += repetition.files;
     record.bytes += repetition.bytes;
     record.elapsed_seconds += repetition.seconds;
     record.cpu_user_seconds += repetition.cpu_user_seconds;
     record.cpu_system_seconds += repetition.cpu_system_seconds;
+    record.start_skew_seconds = std::max(record.start_skew_seconds, repetition.start_skew_seconds);
+    record.overlap = std::min(record.overlap.value_or(1), repetition.overlap);
+    if (repetition.latencies) phases::merge(*latencies, *repetition.latencies);
     merge_errors(record.errors, repetition.errors);
     if (failure.empty()) failure = repetition.failure;
   }
+  record.latencies = summarise(*latencies);
+  if (record.overlap && *record.overlap < least_overlap) record.flags.emplace_back("low-overlap");
   const std::string done = fmt::format("{} of {} files", record.operations, planned);
   if (!failure.empty()) {
     record.status = Status::failed;
     record.reason = fmt::format("{}, {}", failure, done);
   } else if (!record.errors.empty()) {
-    const ErrorRecord& error = leading_error(record.errors);
-    record.status = is_limit(error.code) ? Status::incomplete : Status::failed;
-    record.reason = fmt::format("{}: {}, {}", error.name, explain(error, after), done);
-    if (record.status == Status::failed) {
-      record.reason += fmt::format("; first at {} ({})", error.first_path, error.operation);
+    const bool trouble =
+        !earlier_trouble.empty() ||
+        std::any_of(record.errors.begin(), record.errors.end(), [](const auto& error) { return is_limit(error.code); });
+    const ErrorRecord& error = leading_error(record.errors, trouble);
+    if (is_consequence(error, trouble)) {
+      record.status = Status::incomplete;
+      record.reason = fmt::format("{}: {} did not succeed before it", done, earlier_trouble);
+    } else {
+      record.status = is_limit(error.code) ? Status::incomplete : Status::failed;
+      record.reason = fmt::format("{}: {}, {}", error.name, explain(error, after), done);
+      if (record.status == Status::failed) {
+        record.reason += fmt::format("; first at {} ({})", error.first_path, error.operation);
+      }
     }
   } else if (record.operations != planned) {
     record.status = earlier_trouble.empty() || record.operations > planned ? Status::failed : Status::incomplete;
@@ -82,20 +109,24 @@ PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
 
 void judge_run(RunRecord& record) {
   std::string reasons;
+  const auto rank = [](Status status) { return status == Status::failed ? 2 : status == Status::ok ? 0 : 1; };
   for (const PassRecord& pass : record.passes) {
-    int others = 0;
+    // The first of the worst: what comes after the first trouble mostly follows from it, and each phase has its own
+    // reason anyway.
+    const PhaseRecord* worst = nullptr;
+    int others = -1;
     for (const PhaseRecord& phase : pass.phases) {
       if (phase.status == Status::ok) continue;
-      if (phase.status == Status::incomplete && record.status == Status::ok) record.status = Status::incomplete;
-      if (phase.status == Status::failed && (record.status == Status::ok || record.status == Status::incomplete)) {
-        record.status = Status::failed;
-      }
-      // What comes after the first trouble of a pass mostly follows from it; each phase has its own reason anyway.
-      if (others++ > 0) continue;
-      reasons += fmt::format("{}{} at {} bytes: {}", reasons.empty() ? "" : "; ", phase.name,
-                             pass.median_file_size_bytes, phase.reason);
+      ++others;
+      if (worst == nullptr || rank(phase.status) > rank(worst->status)) worst = &phase;
     }
-    if (others > 1) reasons += fmt::format(" (and {} more)", others - 1);
+    if (worst == nullptr) continue;
+    const bool spoils = record.status == Status::ok || record.status == Status::incomplete;
+    if (spoils && worst->status == Status::failed) record.status = Status::failed;
+    if (record.status == Status::ok && worst->status == Status::incomplete) record.status = Status::incomplete;
+    reasons += fmt::format("{}{} at {} bytes: {}", reasons.empty() ? "" : "; ", worst->name,
+                           pass.median_file_size_bytes, worst->reason);
+    if (others > 0) reasons += fmt::format(" (and {} more)", others);
   }
   if (record.reason.empty()) {
     record.reason = reasons;

@@ -86,8 +86,33 @@ class SharedPages {
   Slot* slots_;
 };
 
+/// Memory for the latencies of all processes, or none. Pages come when they are used: most operations do not occur in a
+/// phase.
+class LatencyPages {
+ public:
+  LatencyPages(std::size_t processes, bool wanted) : size_(wanted ? processes * sizeof(phases::Latencies) : 0) {
+    if (size_ == 0) return;
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory_ == MAP_FAILED) throw RunError("workers", "no shared memory for latencies: " + errno_text(errno));
+  }
+  ~LatencyPages() {
+    if (size_ > 0) munmap(memory_, size_);
+  }
+  LatencyPages(const LatencyPages&) = delete;
+  LatencyPages& operator=(const LatencyPages&) = delete;
+  /// Zeroed memory is an empty histogram.
+  phases::Latencies* of(std::size_t process) {
+    return size_ == 0 ? nullptr : static_cast<phases::Latencies*>(memory_) + process;
+  }
+
+ private:
+  std::size_t size_;
+  void* memory_ = nullptr;
+};
+
 /// The life of one process. Never returns.
-[[noreturn]] void be_worker(const RepetitionRequest& request, int process, pid_t parent, Barrier& barrier, Slot& slot) {
+[[noreturn]] void be_worker(const RepetitionRequest& request, int process, pid_t parent, Barrier& barrier, Slot& slot,
+                            phases::Latencies* latencies) {
   try {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
@@ -106,6 +131,7 @@ class SharedPages {
     context.write_buffer_size = request.write_buffer_size;
     context.content = &content;
     context.counters = &slot.counters;
+    context.latencies = latencies;
     if (fchdir(request.mount_fd) != 0) _exit(2);
 
     barrier.ready.fetch_add(1);
@@ -180,7 +206,7 @@ class Processes {
 };
 
 void collect(const RepetitionRequest& request, SharedPages& pages, std::int64_t opened_ns, RepetitionResult& result) {
-  std::int64_t first_start = INT64_MAX, last_start = 0, last_end = 0;
+  std::int64_t first_start = INT64_MAX, last_start = 0, first_end = INT64_MAX, last_end = 0;
   for (int i = 0; i < request.processes; ++i) {
     const Slot& slot = pages.slot(static_cast<std::size_t>(i));
     result.files += slot.counters.files.load();
@@ -197,11 +223,16 @@ void collect(const RepetitionRequest& request, SharedPages& pages, std::int64_t 
     first_start = std::min(first_start, slot.start_ns);
     last_start = std::max(last_start, slot.start_ns);
     if (slot.end_ns == 0) continue;
+    first_end = std::min(first_end, slot.end_ns);
     last_end = std::max(last_end, slot.end_ns);
     result.cpu_user_seconds += seconds_of(slot.after.ru_utime) - seconds_of(slot.before.ru_utime);
     result.cpu_system_seconds += seconds_of(slot.after.ru_stime) - seconds_of(slot.before.ru_stime);
   }
   if (last_start != 0) result.start_skew_seconds = static_cast<double>(last_start - first_start) / 1e9;
+  if (opened_ns != 0 && last_end > opened_ns) {
+    const auto together = static_cast<double>(std::max<std::int64_t>(0, first_end - last_start));
+    result.overlap = together / static_cast<double>(last_end - opened_ns);
+  }
   // A phase that did not end has lasted until now.
   if (last_end == 0 || !result.failure.empty()) last_end = now_ns();
   if (opened_ns != 0) result.seconds = static_cast<double>(last_end - opened_ns) / 1e9;
@@ -226,13 +257,16 @@ RepetitionResult run_repetition(const RepetitionRequest& request, const Interrup
   RepetitionResult result;
   const auto count = static_cast<std::size_t>(request.processes);
   SharedPages pages(count);
+  LatencyPages latencies(count, request.measure_latencies);
   Processes processes;
   std::int64_t opened_ns = 0;
   const pid_t self = getpid();
 
   for (int process = 1; process <= request.processes && result.failure.empty(); ++process) {
     const pid_t pid = fork();
-    if (pid == 0) be_worker(request, process, self, pages.barrier(), pages.slot(static_cast<std::size_t>(process - 1)));
+    if (pid == 0)
+      be_worker(request, process, self, pages.barrier(), pages.slot(static_cast<std::size_t>(process - 1)),
+                latencies.of(static_cast<std::size_t>(process - 1)));
     if (pid < 0) {
       result.failure =
           fmt::format("process {} of {} could not be started: {}", process, request.processes, errno_text(errno));
@@ -277,6 +311,10 @@ RepetitionResult run_repetition(const RepetitionRequest& request, const Interrup
   }
   processes.kill_all();
   collect(request, pages, opened_ns, result);
+  if (request.measure_latencies) {
+    result.latencies = std::make_shared<phases::Latencies>();
+    for (std::size_t i = 0; i < count; ++i) phases::merge(*result.latencies, *latencies.of(i));
+  }
   return result;
 }
 

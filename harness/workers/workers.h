@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "harness/core/interrupt.h"
 #include "harness/core/record.h"
 #include "phases/phase.h"
+#include "phases/support/latency.h"
 
 namespace mongo {
 
@@ -22,6 +24,7 @@ struct RepetitionRequest {
   phases::TreeParameters tree;
   std::size_t write_buffer_size = 4096;
   std::uint64_t content_seed = 1;
+  bool measure_latencies = true;
   std::chrono::milliseconds start_deadline{std::chrono::minutes(2)};  // until all wait at the barrier
   std::chrono::milliseconds deadline{std::chrono::hours(24)};         // until all have ended
   std::chrono::milliseconds progress_interval{0};                     // 0: no progress
@@ -32,10 +35,12 @@ struct RepetitionRequest {
 struct RepetitionResult {
   double seconds = 0;             // from the opening of the barrier to the end of the last process; CLOCK_MONOTONIC
   double start_skew_seconds = 0;  // between the first and the last process to begin
+  double overlap = 1;             // share of the time in which all processes were at work
   double cpu_user_seconds = 0;    // of the processes, inside the timed part
   double cpu_system_seconds = 0;
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
+  std::shared_ptr<phases::Latencies> latencies;  // summed over the processes; null when not measured
   std::vector<ErrorRecord> errors;
   std::uint64_t errors_not_kept = 0;
   std::string failure;  // a process died or could not be started: how; empty otherwise

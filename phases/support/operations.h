@@ -14,6 +14,7 @@
 
 #include "phases/phase.h"
 #include "phases/support/current_path.h"
+#include "phases/support/latency.h"
 
 namespace mongo::phases {
 
@@ -29,7 +30,13 @@ inline void add(std::atomic<std::uint64_t>& counter, std::uint64_t n) {
 class Operations {
  public:
   /// The names are relative to the current directory, and `path` follows it.
-  Operations(Counters& counters, const CurrentPath& path) : counters_(counters), path_(path) {}
+  /// A clock that is shared with other Operations of the same worker, and outlives this: operations follow each other
+  /// whoever makes them.
+  Operations(Counters& counters, LatencyClock& clock, const CurrentPath& path)
+      : counters_(counters), clock_(clock), path_(path) {}
+
+  /// What the worker did since the last operation is not part of the next one.
+  void restart_clock() { clock_.restart(); }
 
   /// From now on names are relative to this directory. The descriptor remains the caller's.
   void set_directory(int fd) { directory_ = fd; }
@@ -83,7 +90,9 @@ class Operations {
 
   /// Not repeated when interrupted: the descriptor is gone then, and whether the data arrived is unknown.
   bool close(int fd, const char* name) {
-    if (::close(fd) == 0) [[likely]] {
+    const int result = ::close(fd);
+    clock_.operation_ended(Operation::close);
+    if (result == 0) [[likely]] {
       return true;
     }
     fail(Operation::close, errno, name);
@@ -120,7 +129,12 @@ class Operations {
 
   /// That the directory is not empty is counted only when it is not to be tolerated.
   Removal rmdir(const char* name, bool tolerate_not_empty) {
-    while (::unlinkat(directory_, name, AT_REMOVEDIR) != 0) {
+    while (true) {
+      const int result = ::unlinkat(directory_, name, AT_REMOVEDIR);
+      clock_.operation_ended(Operation::rmdir);
+      if (result == 0) {
+        return Removal::done;
+      }
       // POSIX allows both numbers for the same thing.
       if (tolerate_not_empty && (errno == ENOTEMPTY || errno == EEXIST)) {
         return Removal::not_empty;
@@ -130,7 +144,6 @@ class Operations {
         return Removal::failed;
       }
     }
-    return Removal::done;
   }
 
   /// `shown` is the name for the error message.
@@ -165,6 +178,7 @@ class Operations {
   std::invoke_result_t<Call> attempt(Operation operation, const char* name, Call call) {
     for (;;) {
       const auto result = call();
+      clock_.operation_ended(operation);
       if (result >= 0) [[likely]] {
         return result;
       }
@@ -179,6 +193,7 @@ class Operations {
   const char* here() const { return *path_.relative() == '\0' ? "." : ""; }
 
   Counters& counters_;
+  LatencyClock& clock_;
   const CurrentPath& path_;
   int directory_ = AT_FDCWD;
 };

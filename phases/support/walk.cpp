@@ -6,7 +6,10 @@
 namespace mongo::phases {
 
 Walk::Walk(const Context& context)
-    : mount_fd_(context.mount_fd), path_(context.mount_path), operations_(*context.counters, path_) {
+    : mount_fd_(context.mount_fd),
+      path_(context.mount_path),
+      clock_(context.latencies),
+      operations_(*context.counters, clock_, path_) {
   levels_.reserve(open_levels);
 }
 

@@ -68,6 +68,7 @@ class Walk {
 
   /// For system calls in the current directory of the walk.
   Operations& operations() { return operations_; }
+  LatencyClock& clock() { return clock_; }
   CurrentPath& path() { return path_; }
 
  private:
@@ -197,6 +198,7 @@ class Walk {
 
   int mount_fd_;
   CurrentPath path_;
+  LatencyClock clock_;
   Operations operations_;
   bool whole_ = false;  // the first level is the root of the file system
   std::vector<Level> levels_;

@@ -105,7 +105,24 @@ TEST(CommandLine, DryRunPrintsEveryCommandAndTouchesNothing) {
   EXPECT_EQ(mongo({"run", "ext3", "/dev/nope", "/tmp/mongo-no-such-place", "log", "1", "--dry-run"}).exit_status, 3);
 }
 
+TEST(CommandLine, OutputThatCannotBeWrittenIsAnError) {
+  for (const char* redirection : {">/dev/full", ">&-"}) {
+    const CommandResult result = test::run({"sh", "-c", std::string("\"$0\" --help ") + redirection, MONGO_PROGRAM});
+    EXPECT_EQ(result.exit_status, 1) << redirection;
+    EXPECT_NE(result.err.find("stdout could not be written"), std::string::npos) << result.err;
+  }
+}
+
 class RunOutput : public test::MongoTest {};
+
+TEST_F(RunOutput, ClosedStandardDescriptorsAreNotTheDevice) {
+  const std::string node = device(64 * MiB);
+  const CommandResult result = test::run({"sh", "-c", "exec \"$@\" <&- >&- 2>&-", "sh", MONGO_PROGRAM, "run", "ext4",
+                                          node, point(), "log", "1", "--profile", "smoke", "--results", results()});
+  EXPECT_EQ(result.exit_status, 1) << "the lines of the phases were lost";
+  EXPECT_EQ(last_record().at("status"), "ok");
+  EXPECT_EQ(test::run({"fsck.ext4", "-n", "-f", node}).exit_status, 0) << "nothing was printed onto the device";
+}
 
 TEST_F(RunOutput, JsonIsAloneOnStdout) {
   const CommandResult result = mongo_run("ext4", "ram:64MiB", {"--profile", "smoke", "--json"});

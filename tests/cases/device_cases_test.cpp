@@ -1,6 +1,10 @@
 // Field cases about devices and mount points: the wrong device, and what people have on it.
 #include <sys/sysmacros.h>
 
+#include "fsdrivers/catalogue.h"
+#include "harness/core/errors.h"
+#include "harness/device/mkfs_options.h"
+#include "harness/plan/words.h"
 #include "tests/cases/mongo_fixture.h"
 
 namespace mongo {
@@ -203,6 +207,121 @@ TEST_F(DeviceCases, ExistingMountPointStays) {
   EXPECT_TRUE(exists(point()));
 }
 
+TEST_F(DeviceCases, WithoutASignatureItIsNotBlank) {
+  std::ofstream(path("notes")) << "To do: pay the rent.\n";
+  ASSERT_TRUE(test::run({"tar", "-C", folder_, "-cf", path("archive"), "notes"}).ok());
+  const std::string node = device(64 * MiB);
+  const auto write = [&](const std::string& bytes, std::uint64_t at) {
+    const int fd = open(node.c_str(), O_WRONLY | O_CLOEXEC);
+    EXPECT_EQ(pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at)), static_cast<ssize_t>(bytes.size()));
+    close(fd);
+  };
+  const std::pair<std::string, std::uint64_t> cases[] = {{slurp(path("archive")), 0},
+                                                         {slurp(path("notes")), 0},
+                                                         {std::string(4096, 'x'), 32 * MiB},
+                                                         {std::string(512, 'x'), 64 * MiB - 512}};
+  for (const auto& [bytes, at] : cases) {
+    write(bytes, at);
+    const std::string before = fingerprint(node);
+    const std::string where = "no known kind (first at byte " + std::to_string(at) + ")";
+    expect_refusal(mongo_run("ext4", node), 3, {node, where, "--destroy"});
+    const CommandResult dry = mongo_run("ext4", node, {"--dry-run"});
+    EXPECT_EQ(dry.exit_status, 3);
+    EXPECT_NE(dry.err.find(where), std::string::npos) << dry.err;
+    EXPECT_EQ(fingerprint(node), before);
+    EXPECT_EQ(mongo_run("ext4", node, {"--destroy", "--profile", "smoke"}).exit_status, 0);
+    test::fs::remove_all(results());
+    // Blank again, but for the next case.
+    ASSERT_TRUE(test::run({"blkdiscard", "-z", node}).ok());
+  }
+}
+
+TEST_F(DeviceCases, AfterAFailedMkfsTheDeviceIsAcceptedAgain) {
+  const std::string node = device(512 * MiB);
+  EXPECT_EQ(mongo_run("xfs", node, {"--profile", "smoke"}).exit_status, 0);
+  EXPECT_EQ(mongo_run("ext4", node, {"--profile", "smoke", "--mkfs-options", "-O bogus"}).exit_status, 1);
+  EXPECT_EQ(mongo_run("btrfs", node, {"--profile", "smoke"}).exit_status, 0);
+}
+
+TEST_F(DeviceCases, DryRunOfAnImageTellsWhatARunWould) {
+  const std::string file = image("mine.img", 64 * MiB);
+  const auto both = [&](int status, const std::string& words) {
+    for (const char* option : {"--dry-run", "--quiet"}) {
+      const CommandResult result = mongo_run("ext4", "loop:" + file, {option, "--profile", "smoke"});
+      EXPECT_EQ(result.exit_status, status) << option << result.err;
+      EXPECT_NE(result.err.find(words), std::string::npos) << option << result.err;
+    }
+  };
+  make("ext2", file);
+  both(3, "carries ext2 file system");
+  ASSERT_TRUE(test::run({"wipefs", "-aq", file}).ok());
+  both(3, "holds data of no known kind");
+  test::fs::resize_file(file, 0);
+  both(3, "less than one sector");
+  test::fs::resize_file(file, 64 * MiB);
+  both(0, "");
+  test::fs::remove(file);
+  both(3, "does not exist");
+  const CommandResult large = mongo_run("ext4", "ram:1000000GiB", {"--dry-run"});
+  EXPECT_EQ(large.exit_status, 1);
+  EXPECT_NE(large.err.find("do not fit into memory"), std::string::npos) << large.err;
+}
+
+TEST_F(DeviceCases, WithoutACurrentDirectory) {
+  const std::string node = device(64 * MiB), gone = path("gone");
+  test::fs::create_directories(gone);
+  const CommandResult result =
+      test::run({"sh", "-c", R"(cd "$1" && rmdir "$1" && shift && exec "$@")", "sh", gone, MONGO_PROGRAM, "run", "ext4",
+                 node, point(), "log", "1", "--results", results(), "--profile", "smoke"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+}
+
+TEST(MkfsOptions, OfEachFileSystem) {
+  const auto verdict = [](const char* filesystem, const std::string& text) {
+    const fsdrivers::FilesystemDriver& driver = *fsdrivers::find(filesystem);
+    try {
+      check_mkfs_options({driver.name, driver.mkfs_options, driver.refused_mkfs_suboptions}, split_words(text));
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const std::pair<const char*, std::vector<const char*>> good[] = {
+      {"ext3",
+       {"", "-N 400000", "-N400 -m0", "-b 4096 -I 256 -i 8192", "-O ^has_journal,dir_index", "-J size=64", "-jc",
+        "-E stride=16,stripe_width=64,nodiscard -T small", "-b -1024", "-e remount-ro -g 8192 -G 16"}},
+      {"ext4", {"-E lazy_itable_init=1 -O bigalloc -C 65536", "-K -D -J size=8,fast_commit_size=64"}},
+      {"xfs",
+       {"-m crc=1,reflink=0 -i size=512,maxpct=5", "-d agcount=4,su=64k,sw=2 -l size=64m,version=2,su=32k", "-K",
+        "-b size=1024 -n size=8192,ftype=1 -s size=4096", "-r extsize=64k", "-dagcount=8"}},
+      {"btrfs",
+       {"-m dup -d single -n 16384 -s 4096", "--metadata=single --nodesize 32k -KM", "-O no-holes -R quota",
+        "--csum xxhash -b 1g", "--nodiscard --mixed"}},
+      {"reiserfs", {"-b 4096 -h r5", "--hash=tea -s 8193 --transaction-max-size 512"}}};
+  for (const auto& [filesystem, texts] : good) {
+    for (const char* text : texts) EXPECT_EQ(verdict(filesystem, text), "accepted") << filesystem;
+  }
+  const std::pair<const char*, std::vector<const char*>> bad[] = {
+      {"ext3",
+       {"-J device=LABEL=extj", "-Jdevice=UUID=1-2", "-J size=4,device=extj", "-O journal_dev", "-O FEATURE_I3",
+        "-E offset=1048576", "-E stride=4,offset=4", "-z undofile", "-zundo", "-d dir", "-l badblocks"}},
+      {"ext4",
+       {"-L x", "-U random", "-F", "-q", "-n", "-S", "-V", "-jn", "-t ext4", "-r 0", "-M x", "400000", "-N",
+        "-- -N 4"}},
+      {"xfs",
+       {"-p proto", "-c options=x", "-l logdev=x", "-l size=64m,logdev=LABEL=x", "-d name=x", "-d file=1,name=x",
+        "-r rtdev=x", "-r file", "-N", "-f", "-q", "-L x", "-m uuid=1-2", "-V", "--version", "-C", "x", "-d"}},
+      {"btrfs",
+       {"-r dir", "--rootdir dir", "--rootdir=dir", "--root=dir", "--shrink", "-f", "--force", "-L x", "--label=x",
+        "-U 1-2", "-V", "--help", "-O list-all", "-R list-all", "sdb", "-m raid1 sdb", "--device-uuid 1"}},
+      {"reiserfs",
+       {"-j sdb", "--journal-device=sdb", "-B bad", "-l x", "-u 1-2", "-V", "-f", "-q", "--format 3.5", "4000"}}};
+  for (const auto& [filesystem, texts] : bad) {
+    for (const char* text : texts)
+      EXPECT_NE(verdict(filesystem, text).find("--mkfs-options: '"), std::string::npos) << filesystem << " " << text;
+  }
+}
+
 TEST_F(DeviceCases, MkfsMayNotNameAnotherDevice) {
   const std::string node = device(320 * MiB), other = device(320 * MiB);
   const std::string before = fingerprint(node), other_before = fingerprint(other);
@@ -224,13 +343,31 @@ TEST_F(DeviceCases, LoopFileOfItsOwnAndImageOfTheUsers) {
   EXPECT_NE(test::run({"blkid", "-p", file}).out.find("LABEL=\"mongo\""), std::string::npos) << "the image stays";
   EXPECT_EQ(mongo_run("ext4", "ram:128MiB", {"--profile", "smoke"}).exit_status, 0);
   EXPECT_EQ(last_record().at("device").at("kind"), "ram");
-  EXPECT_EQ(test::run({"losetup", "-a"}).out.find("mongo"), std::string::npos);
+  EXPECT_EQ(test::run({"losetup", "-a"}).out.find(folder_), std::string::npos);
   // An image that is attached elsewhere.
   const std::string node = device(128 * MiB);
   expect_nothing_left();
   const CommandResult taken = mongo_run("ext4", "loop:" + path("disk0.img"));
   EXPECT_EQ(taken.exit_status, 3) << taken.err;
   EXPECT_NE(taken.err.find(node), std::string::npos) << taken.err;
+}
+
+TEST_F(DeviceCases, TwoRunsOnOneImage) {
+  const std::string file = image("mine.img", 128 * MiB);
+  for (int round = 0; round < 5; ++round) {
+    CommandResult results_of[2];
+    const auto start = [&](const std::string& where, CommandResult& result) {
+      result = test::run({MONGO_PROGRAM, "run", "ext4", "loop:" + file, path(where), where, "1", "--results", results(),
+                          "--profile", "smoke"});
+    };
+    std::thread a(start, "a", std::ref(results_of[0])), b(start, "b", std::ref(results_of[1]));
+    a.join();
+    b.join();
+    const std::string messages = results_of[0].err + results_of[1].err;
+    EXPECT_EQ(std::min(results_of[0].exit_status, results_of[1].exit_status), 0) << messages;
+    EXPECT_EQ(std::max(results_of[0].exit_status, results_of[1].exit_status), 3) << messages;
+    EXPECT_NE(messages.find("locked by pid "), std::string::npos) << messages;
+  }
 }
 
 TEST_F(DeviceCases, TwoRunsOnOneDevice) {

@@ -14,16 +14,16 @@ class KillCases : public test::MongoTest {
   }
 };
 
-TEST_F(KillCases, SigkillInMemory) { rounds("ram:64MiB", {SIGKILL}, 30); }
+TEST_F(KillCases, SigkillInMemory) { rounds("ram:64MiB", {SIGKILL}, 20); }
 TEST_F(KillCases, SigkillOnAFile) {
   setenv("TMPDIR", folder_.c_str(), 1);
   rounds("loop:64MiB", {SIGKILL}, 10);
   unsetenv("TMPDIR");
 }
-TEST_F(KillCases, SigkillOnABlockDevice) { rounds(device(64 * test::MiB), {SIGKILL}, 20); }
-TEST_F(KillCases, Sigint) { rounds("ram:64MiB", {SIGINT}, 15); }
-TEST_F(KillCases, Sigterm) { rounds("ram:64MiB", {SIGTERM}, 15); }
-TEST_F(KillCases, TwoSignals) { rounds("ram:64MiB", {SIGINT, SIGTERM, SIGINT}, 15); }
+TEST_F(KillCases, SigkillOnABlockDevice) { rounds(device(64 * test::MiB), {SIGKILL}, 12); }
+TEST_F(KillCases, Sigint) { rounds("ram:64MiB", {SIGINT}, 8); }
+TEST_F(KillCases, Sigterm) { rounds("ram:64MiB", {SIGTERM}, 8); }
+TEST_F(KillCases, TwoSignals) { rounds("ram:64MiB", {SIGINT, SIGTERM, SIGINT}, 8); }
 
 }  // namespace
 }  // namespace mongo

@@ -110,6 +110,16 @@ TEST_F(Runs, TooFewInodes) {
   expect_nothing_left();
 }
 
+TEST_F(Runs, TreesThatCreateCouldNotMakeAreNoFailureOfTheLaterPhases) {
+  const CommandResult result =
+      mongo_run("ext3", "ram:256MiB", {"--profile", "smoke", "--repetitions", "3", "--mkfs-options", "-N 400"});
+  EXPECT_EQ(result.exit_status, 5) << result.err;
+  for (const Json& phase : last_record().at("passes")[0].at("phases")) {
+    EXPECT_EQ(phase.at("status"), "incomplete") << phase;
+    expect_no_time(phase);
+  }
+}
+
 TEST_F(Runs, DiskFull) {
   for (const char* type : {"ext2", "ext3", "ext4"}) {
     const CommandResult result = mongo_run(type, "ram:16MiB", {"--repetitions", "1"});
@@ -174,7 +184,9 @@ TEST_F(Interrupts, SignalsInCreateWithEightProcesses) {
     kill(pid, signal_number);
     std::this_thread::sleep_for(5ms);
     kill(pid, SIGINT);  // a second one during the clean-up changes nothing
-    EXPECT_EQ(wait_for(pid), 128 + signal_number);
+    // When both are there before the run is scheduled again, the kernel delivers the lower number first.
+    const int status = wait_for(pid);
+    EXPECT_TRUE(status == 128 + signal_number || status == 128 + SIGINT) << status;
     expect_nothing_left();
     EXPECT_FALSE(test::fs::exists(point()));
     EXPECT_EQ(records().size(), ++count);
@@ -201,7 +213,6 @@ TEST_F(Interrupts, AtAnyMomentOfASmokeRun) {
     EXPECT_FALSE(test::fs::exists(point())) << moment;
   }
   close(null);
-  EXPECT_EQ(test::run({"losetup", "-a"}).out.find("mongo"), std::string::npos);
   EXPECT_EQ(mongo_run("ext4", "ram:64MiB", {"--profile", "smoke"}).exit_status, 0);
 }
 

@@ -88,12 +88,14 @@ class SignatureDevice : public testing::Test {
   std::unique_ptr<LoopDevice> loop;
 };
 
-TEST_F(SignatureDevice, BlankHasNoneAndIsWipedWithoutHarm) {
+TEST_F(SignatureDevice, ABlankOneIsWipedAndBlankAfterwards) {
   EXPECT_TRUE(read_signatures(loop->node()).empty());
-  write_at(loop->node(), 12345, "payload");
   const std::string before = ends_of(loop->node());
   expect_wiped();
   EXPECT_TRUE(ends_of(loop->node()) == before);
+  write_at(loop->node(), 12345, "payload");
+  expect_wiped();
+  EXPECT_TRUE(ends_of(loop->node()) == before) << "data of no known kind goes too";
 }
 
 TEST_F(SignatureDevice, FileSystemsOfThisToolAreRecognisedAndWiped) {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,8 +34,11 @@ class Kernel : public KernelView {
   std::map<std::pair<std::string, int>, int> errors;  // ...unless this path and flags fail so
   std::map<std::string, LoopBacking> loops;
   std::map<std::string, std::vector<Signature>> written;
+  std::map<std::string, std::uint64_t> data;  // by path: where anything is written, without a signature
+  mutable int looks_for_data = 0;
   bool privileged = true;
-  std::string unreadable;  // signatures of this path cannot be read
+  std::string unreadable;       // signatures of this path cannot be read
+  std::string unreadable_data;  // nor its data
 
   std::string real_path(const std::string& path) const override {
     const auto found = links.find(path);
@@ -59,6 +63,12 @@ class Kernel : public KernelView {
     if (path == unreadable) throw RunError("probe", path + ": Input/output error");
     const auto found = written.find(path);
     return found == written.end() ? std::vector<Signature>{} : found->second;
+  }
+  std::optional<std::uint64_t> first_data(const std::string& path) const override {
+    ++looks_for_data;
+    if (path == unreadable_data) throw RunError("probe", path + ": Input/output error");
+    const auto found = data.find(path);
+    return found == data.end() ? std::nullopt : std::optional<std::uint64_t>(found->second);
   }
 
   void add_device(const std::string& path, dev_t rdev, std::uint64_t size = 1u << 30) {

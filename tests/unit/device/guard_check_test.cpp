@@ -289,6 +289,24 @@ TEST(GuardCheck, Signatures) {
   EXPECT_REFUSED(machine.check("/dev/sdb", true), Reason::cannot_tell, "Input/output error");
 }
 
+TEST(GuardCheck, DataOfNoKnownKind) {
+  Machine machine;
+  machine.kernel->data["/dev/sdb"] = 512;
+  EXPECT_REFUSED(machine.check("/dev/sdb"), Reason::signature, "holds data of no known kind (first at byte 512)");
+  EXPECT_REFUSED(machine.check("/dev/sdb"), Reason::signature, "--destroy");
+  EXPECT_EQ(machine.kernel->looks_for_data, 2);
+  EXPECT_FALSE(machine.check("/dev/sdb", true));
+  machine.kernel->written["/dev/sdb"] = {{"ext4", "filesystem", "mongo", "6d6f6e67-6f2d-8123-9234-0123456789ab"}};
+  EXPECT_FALSE(machine.check("/dev/sdb"));
+  machine.kernel->written["/dev/sdb"] = {{"xfs", "filesystem", "", "11-22"}};
+  EXPECT_REFUSED(machine.check("/dev/sdb"), Reason::signature, "xfs");
+  EXPECT_EQ(machine.kernel->looks_for_data, 2) << "not read where the answer is known without";
+  Machine broken;
+  broken.kernel->unreadable_data = "/dev/sdb";
+  EXPECT_REFUSED(broken.check("/dev/sdb"), Reason::cannot_tell, "Input/output error");
+  EXPECT_FALSE(broken.check("/dev/sdb", true));
+}
+
 TEST(GuardCheck, RequireThrowsTheRefusal) {
   Machine machine;
   machine.kernel->written["/dev/sdb"] = {{"xfs", "filesystem", "", ""}};

@@ -73,6 +73,24 @@ TEST(GuardResolve, FollowsLinksAndFindsTheIdentity) {
   EXPECT_EQ(partition.by_id, "");
 }
 
+TEST(GuardResolve, ANodeByMknodIsKnownByTheKernelsOwn) {
+  fake::Machine machine;
+  machine.kernel->add_device("/tmp/alias", makedev(8, 16));
+  EXPECT_EQ(machine.guard().resolve("/tmp/alias").given, "/tmp/alias");
+  EXPECT_EQ(machine.guard().resolve("/tmp/alias").resolved, "/dev/sdb");
+  machine.kernel->nodes["/dev/sdb"].rdev = makedev(8, 32);  // the name is another device's
+  EXPECT_EQ(machine.guard().resolve("/tmp/alias").resolved, "/tmp/alias");
+  machine.kernel->nodes.erase("/dev/sdb");
+  EXPECT_EQ(machine.guard().resolve("/tmp/alias").resolved, "/tmp/alias");
+}
+
+TEST(GuardResolve, TheFileBehindALoopDevice) {
+  fake::Machine machine;
+  machine.add_loop(1, "/img/a b", 500);
+  EXPECT_EQ(machine.guard().resolve("/dev/loop1").backing, "/img/a b");
+  EXPECT_EQ(machine.guard().resolve("/dev/sdb").backing, "");
+}
+
 TEST(GuardResolve, TextNamesDeviceReasonEvidenceAndAdvice) {
   const Refusal refusal{Refusal::Reason::mounted, "/tmp/link (/dev/sdb)", "is mounted on /srv", "/proc/self/mountinfo",
                         "Unmount it first."};

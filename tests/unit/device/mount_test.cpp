@@ -78,6 +78,15 @@ TEST_F(MountPointTest, WrongOnesHaveTheirOwnReasons) {
   EXPECT_FALSE(fs::exists(folder + "/no"));
 }
 
+TEST_F(MountPointTest, AMissingOneThatCannotBeMadeIsRefused) {
+  expect_refused("/sys/new", "cannot be made in /sys");
+  expect_refused("/proc/sys/new", "cannot be made in /proc/sys");
+  if (geteuid() == 0) return;  // root writes everywhere; tests/device has a read-only file system
+  fs::create_directory(folder + "/closed");
+  fs::permissions(folder + "/closed", fs::owner_read | fs::owner_exe);
+  expect_refused(folder + "/closed/new", "EACCES");
+}
+
 TEST_F(MountPointTest, AnEmptyDirectoryIsTakenAndStays) {
   const std::string path = folder + "/a b\tc\\d\xc3\xa9\ne";
   fs::create_directory(path);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "fsdrivers/catalogue.h"
@@ -34,6 +35,10 @@ TEST(Drivers, Ext4JoinsExtendedOptionsBecauseMke2fsTakesOnlyTheLast) {
   EXPECT_EQ(
       argv("ext4", {"-E", "stride=4", "-N", "9", "-Enodiscard"}),
       "mkfs.ext4 -F -q -E stride=4,nodiscard,lazy_itable_init=0,lazy_journal_init=0 -N 9 -L mongo -U UUID /dev/DEVICE");
+  EXPECT_EQ(
+      argv("ext4", {"-jE", "stride=4", "-DEstripe_width=8", "-N9"}),
+      "mkfs.ext4 -F -q -E stride=4,stripe_width=8,lazy_itable_init=0,lazy_journal_init=0 -j -D -N9 -L mongo -U UUID "
+      "/dev/DEVICE");
   EXPECT_EQ(argv("ext4", {"-E", "lazy_itable_init=1"}),
             "mkfs.ext4 -F -q -E lazy_itable_init=1,lazy_journal_init=0 -L mongo -U UUID /dev/DEVICE");
 }
@@ -56,6 +61,7 @@ TEST(Drivers, Contract) {
     std::string all;
     for (const std::string& word : words) all += word;
     EXPECT_NE(all.find("UUID"), std::string::npos) << driver.name << " does not set the UUID that proves who made it";
+    EXPECT_FALSE(driver.mkfs_options.empty()) << driver.name;
     for (const Program& program : driver.programs) {
       EXPECT_FALSE(program.debian_package.empty()) << program.name;
       EXPECT_FALSE(program.fedora_package.empty()) << program.name;
@@ -63,6 +69,59 @@ TEST(Drivers, Contract) {
   }
   for (const char* name : {"ext2", "ext3", "ext4", "xfs", "btrfs", "reiserfs", "zfs"})
     EXPECT_EQ(names.count(name), 1U) << name;
+}
+
+/// The options that the user may give are written as they should be, and hold none that format_argv sets itself: label,
+/// UUID, force and quiet.
+TEST(Drivers, MkfsOptionsAreWellFormedAndNotTheToolsOwn) {
+  for (const FilesystemDriver& driver : catalogue()) {
+    if (!driver.unavailable.empty()) continue;
+    std::set<std::string> own, names;
+    for (const std::string& word : driver.format_argv({"/dev/DEVICE", "UUID", {}})) own.insert(word);
+    for (const std::string& option : driver.mkfs_options) {
+      const std::size_t blank = option.find(' ');
+      const std::string name = option.substr(0, blank);
+      EXPECT_TRUE(names.insert(name).second) << driver.name << " " << name << " twice";
+      const bool is_short = name.size() == 2 && name[0] == '-' && name[1] != '-';
+      const bool is_long = name.size() > 3 && name.starts_with("--") && name.find('=') == std::string::npos;
+      EXPECT_TRUE(is_short || is_long) << driver.name << " " << option;
+      if (blank != std::string::npos) {
+        EXPECT_EQ(option.find(' ', blank + 1), std::string::npos) << option;
+        EXPECT_GT(option.size(), blank + 1) << option;
+        EXPECT_EQ(option.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ-", blank + 1), std::string::npos) << option;
+      }
+      // -m of xfs and -E of ext4 take the user's parts beside the tool's.
+      const bool shared = name == "-m" || name == "-E";
+      EXPECT_TRUE(shared || !own.contains(name)) << driver.name << " sets " << name << " itself";
+    }
+    for (const std::string& part : driver.refused_mkfs_suboptions) {
+      EXPECT_EQ(part.find_first_of(" =,:ABCDEFGHIJKLMNOPQRSTUVWXYZ"), std::string::npos) << driver.name << " " << part;
+    }
+  }
+}
+
+TEST(Drivers, MkfsOptionsThatNameDevicesOrMakeNoFileSystemAreNotOffered) {
+  const std::pair<const char*, std::vector<const char*>> forbidden[] = {
+      {"ext2", {"-d", "-F", "-l", "-L", "-M", "-n", "-q", "-r", "-S", "-t", "-U", "-V", "-z"}},
+      {"xfs", {"-c", "-C", "-f", "-L", "-N", "-p", "-q", "-V"}},
+      {"btrfs",
+       {"-f", "--force", "-L", "--label", "-q", "--quiet", "-r", "--rootdir", "--shrink", "-U", "--uuid", "-V",
+        "--version", "--help", "--device-uuid", "--subvol"}},
+      {"reiserfs",
+       {"-B", "--badblocks", "-d", "-f", "--format", "-j", "--journal-device", "-l", "--label", "-o",
+        "--journal-offset", "-q", "--quiet", "-u", "--uuid", "-V"}}};
+  for (const auto& [filesystem, names] : forbidden) {
+    for (const std::string& option : find(filesystem)->mkfs_options) {
+      for (const char* name : names) EXPECT_NE(option.substr(0, option.find(' ')), name) << filesystem;
+    }
+  }
+  for (const char* other : {"ext3", "ext4"}) EXPECT_EQ(find(other)->mkfs_options, find("ext2")->mkfs_options);
+  const auto refuses = [](const char* filesystem, const char* part) {
+    const std::vector<std::string>& parts = find(filesystem)->refused_mkfs_suboptions;
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
+  };
+  for (const char* part : {"device", "journal_dev", "offset"}) EXPECT_TRUE(refuses("ext4", part)) << part;
+  for (const char* part : {"name", "file", "logdev", "rtdev", "uuid"}) EXPECT_TRUE(refuses("xfs", part)) << part;
 }
 
 }  // namespace

@@ -69,6 +69,16 @@ TEST(RealRunner, DoesNotWaitForAGrandchildThatKeepsThePipe) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 3s);
 }
 
+TEST(RealRunner, WhatItLeavesInTheBackgroundEndsWithIt) {
+  const CommandResult result = run({"sh", "-c", "sleep 4711 & echo $!"});
+  ASSERT_TRUE(result.ok());
+  const int pid = std::stoi(result.out);
+  for (int i = 0; i < 100 && kill(pid, 0) == 0; ++i) usleep(10'000);
+  std::ifstream state("/proc/" + std::to_string(pid) + "/stat");
+  std::string text((std::istreambuf_iterator<char>(state)), {});
+  EXPECT_TRUE(text.empty() || text.find(") Z") != std::string::npos) << text;
+}
+
 TEST(RealRunner, LargeOutputDoesNotBlock) {
   const CommandResult result = run({"sh", "-c", "head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2"});
   EXPECT_TRUE(result.ok());
@@ -138,6 +148,15 @@ TEST(UsefulLine, IsTheReasonAndNotTheUsage) {
   btrfs.out = "btrfs-progs v6.2\n";
   btrfs.err = "ERROR: '/dev/loop0' is too small to make a usable filesystem\nERROR: minimum size is 114294784\n\n";
   EXPECT_EQ(useful_line(btrfs), "ERROR: minimum size is 114294784");
+  CommandResult broken_lines;
+  broken_lines.err =
+      "/dev/loop0: inode_size (128) * inodes_count (16) too big for a\n\tfilesystem with 8 blocks, specify higher "
+      "inode_ratio "
+      "(-i)\n\tor lower inode count (-N).\n\n";
+  EXPECT_EQ(useful_line(broken_lines),
+            "/dev/loop0: inode_size (128) * inodes_count (16) too big for a filesystem with 8 blocks, specify higher "
+            "inode_ratio "
+            "(-i) or lower inode count (-N).");
   CommandResult quiet;
   EXPECT_EQ(useful_line(quiet), "");
 }

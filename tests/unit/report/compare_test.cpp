@@ -128,8 +128,8 @@ TEST(ColumnNames, WhatTellsRunsApart) {
   mounted.mount.requested = "";
   EXPECT_EQ(names({one, mounted}), (Names{"xfs noatime", "xfs default mount"}));
   RunRecord made = one;
-  made.mkfs.argv = {"mkfs.xfs", "-f", "-m", "reflink=0", "/dev/loop0"};
-  EXPECT_EQ(names({one, made}), (Names{"xfs -f -L 'two words'", "xfs -f -m reflink=0"}));
+  made.mkfs.options = {"-m", "reflink=0"};
+  EXPECT_EQ(names({one, made}), (Names{"xfs -L 'two words'", "xfs -m reflink=0"}));
   RunRecord more = one;
   more.processes = 4;
   EXPECT_EQ(names({one, more}), (Names{"xfs 1 process", "xfs 4 processes"}));

@@ -23,6 +23,14 @@ PhaseRecord phase(const std::string& name, const std::string& label, std::vector
   record.planned_operations = operations;
   record.cpu_user_seconds = 0.05;
   record.cpu_system_seconds = 0.6;
+  record.machine_cpu_seconds = 0.75;
+  record.device = {1, 4096, 2, 8192, 3};
+  record.device_sync = {0, 0, 20, 1048576, 1};
+  record.write_amplification = 1.25;
+  record.start_skew_seconds = 0.0001;
+  record.overlap = 0.875;
+  record.flags = {"low-overlap"};
+  record.latencies = {{name, 1000, 2500.5, 2000, 4000, 9000, std::nullopt, 25'000, {{1984, 900}, {8960, 100}}}};
   return record;
 }
 
@@ -69,7 +77,7 @@ RunRecord header(const std::string& filesystem) {
   record.device.major_minor = "8:17";
   record.device.size_bytes = 2147483648;
   record.filesystem = filesystem;
-  record.mkfs = {{"mkfs." + filesystem, "/dev/sdb1"}, "mkfs." + filesystem + " 1.0", 0.5};
+  record.mkfs = {{"mkfs." + filesystem, "/dev/sdb1"}, {}, "mkfs." + filesystem + " 1.0", 0.5};
   record.mount = {"/mnt", "", "rw,relatime"};
   record.profile = "classic";
   return record;
@@ -90,6 +98,7 @@ RunRecord full() {
   record.device.destroyed = {{"ext4", "filesystem", "old data", "5e0d6a3c-0000-4000-8000-000000000001"},
                              {"dos", "partition table", "", ""}};
   record.mkfs.argv = {"mkfs.xfs", "-f", "-L", "two words", "/dev/loop0"};
+  record.mkfs.options = {"-L", "two words"};
   record.mount.requested = "noatime";
   record.notes = {"waited 2 s for /dev/loop0 to be free"};
   record.mount.effective = "rw,noatime,attr2,inode64";

@@ -48,6 +48,10 @@ class Validator {
       if (value != argument) error(place, "is not " + argument.dump());
     } else if (keyword == "minimum") {
       if (value.is_number() && value < argument) error(place, "is below " + argument.dump());
+    } else if (keyword == "maximum") {
+      if (value.is_number() && value > argument) error(place, "is above " + argument.dump());
+    } else if (keyword == "minItems") {
+      if (value.is_array() && value.size() < argument.get<std::size_t>()) error(place, "has too few items");
     } else if (keyword == "minLength") {
       if (value.is_string() && value.get<std::string>().size() < argument.get<std::size_t>())
         error(place, "is too short");

@@ -71,6 +71,28 @@ TEST(JudgePhase, FewerFilesThanPlannedIsNoTime) {
   EXPECT_EQ(judge_phase(*phases::find("read"), 200, {repetition(0.1, 201)}, {}, "create").status, Status::failed);
 }
 
+TEST(JudgePhase, WhatFollowsFromAFullDiskIsNoFailureOfItsOwn) {
+  // Create never came to the second tree, so copy does not find it.
+  const PhaseRecord copy = judge_phase(
+      *phases::find("copy"), 200,
+      {repetition(0.1, 0, {{"open", 2, "ENOENT", 5, "testdir1-2-1"}, {"create", 28, "ENOSPC", 1, "testdir2-1-1/1"}})},
+      {}, "create");
+  EXPECT_EQ(copy.status, Status::incomplete);
+  EXPECT_EQ(copy.reason, "ENOSPC: no space left, 0 of 200 files");
+  const PhaseRecord rename = judge_phase(
+      *phases::find("rename"), 200, {repetition(0.1, 53, {{"open", 2, "ENOENT", 1, "testdir1-2-1"}})}, {}, "create");
+  EXPECT_EQ(rename.status, Status::incomplete);
+  EXPECT_EQ(rename.reason, "53 of 200 files: create did not succeed before it");
+  const PhaseRecord unlink = judge_phase(
+      *phases::find("delete"), 200,
+      {repetition(0.1, 150, {{"unlink", 28, "ENOSPC", 50, "x"}, {"rmdir", 39, "ENOTEMPTY", 60, "d0"}})}, {}, "");
+  EXPECT_EQ(unlink.status, Status::incomplete);
+  // Without an earlier trouble a missing tree is a failure.
+  EXPECT_EQ(
+      judge_phase(*phases::find("copy"), 200, {repetition(0.1, 0, {{"open", 2, "ENOENT", 1, "t"}})}, {}, "").status,
+      Status::failed);
+}
+
 TEST(JudgePhase, ADeadProcessFails) {
   RepetitionResult dead = repetition(0.1, 3);
   dead.failure = "process 77 was killed by signal 9 (Killed)";
