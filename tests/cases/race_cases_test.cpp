@@ -160,7 +160,6 @@ TEST_F(RaceCases, AWaitIsInNoTime) {
 TEST_F(RaceCases, ShortProbesAllTheTime) {
   const std::string node = device(320 * MiB);
   for (const char* type : {"ext4", "xfs", "btrfs"}) {
-    int passed = 0;
     for (int round = 0; round < 5; ++round) {
       const Started run = start(
           {"run", type, node, point(), "log", "1", "--profile", "smoke", "--phases", "create", "--results", results()});
@@ -172,21 +171,13 @@ TEST_F(RaceCases, ShortProbesAllTheTime) {
           std::this_thread::sleep_for(2ms);
           close(fd);
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1 + 3 * round * round));
+        std::this_thread::sleep_for(std::chrono::milliseconds(5 + 3 * round * round));
       }
-      ASSERT_TRUE(WIFEXITED(status));
+      EXPECT_TRUE(WIFEXITED(status));
+      EXPECT_EQ(WEXITSTATUS(status), 0) << type << ", held " << held << " times: " << messages(run);
       EXPECT_GT(held, 0);
-      passed += WEXITSTATUS(status) == 0 ? 1 : 0;
-      if (WEXITSTATUS(status) == 0) continue;
-      // mkfs opens the device itself, and nobody can hold it free for it; that has to be said as what it is.
-      const std::string text = messages(run);
-      EXPECT_EQ(WEXITSTATUS(status), 1) << text;
-      EXPECT_TRUE(text.find("mkfs: ") != std::string::npos &&
-                  (text.find("busy") != std::string::npos || text.find("in use") != std::string::npos))
-          << type << ", held " << held << " times: " << text;
       expect_nothing_left();
     }
-    EXPECT_GT(passed, 0) << type;
   }
 }
 

@@ -63,8 +63,8 @@ TEST(LeaseStack, AForkedChildUndoesNothing) {
   stack->undo_to(1);
   EXPECT_EQ(stack->size(), 1u);
   // Not destroyed: its undo would end this process.
-  static LeaseStack* kept = stack;
-  (void)kept;
+  static LeaseStack* volatile kept;
+  kept = stack;
 }
 
 }  // namespace
