@@ -65,6 +65,7 @@ TEST(LeaseStack, AForkedChildUndoesNothing) {
   // Not destroyed: its undo would end this process.
   static LeaseStack* volatile kept;
   kept = stack;
+  EXPECT_NE(kept, nullptr);
 }
 
 }  // namespace
