@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "harness/core/errors.h"
-#include "harness/core/quote.h"
 #include "harness/device/busy.h"
 #include "harness/device/device_lock.h"
 #include "harness/device/guard.h"
@@ -27,6 +26,7 @@
 #include "harness/measure/survey.h"
 #include "harness/report/append.h"
 #include "harness/run/availability.h"
+#include "harness/run/mkfs_command.h"
 #include "harness/run/phase_result.h"
 #include "phases/support/tree.h"
 
@@ -40,10 +40,6 @@ constexpr auto unmount_patience = 30s;
 constexpr auto cleanup_patience = 30s;
 constexpr auto busy_patience = 20s;
 constexpr auto probe_patience = 10s;  // a udev probe after a format takes some 100 ms
-
-std::vector<std::string> mkfs_argv(const Cell& cell, const std::string& device, const std::string& uuid) {
-  return cell.driver->format_argv({device, uuid, cell.mkfs_options});
-}
 
 /// A descriptor that is closed at the end.
 class Descriptor {
@@ -442,34 +438,6 @@ class CellRun {
 }  // namespace
 
 RunRecord run_cell(const Cell& cell, const RunServices& services) { return CellRun(cell, services).run(); }
-
-std::string describe_cell(const Cell& cell) {
-  // Names as parts of one line: a name with a line end must not look like a command of its own.
-  const std::string point = printable(quote_argv({cell.mount_point}));
-  const std::string given = printable(cell.device.given);
-  const std::string device = cell.device.kind == DeviceSpec::Kind::block ? cell.device.path : "/dev/loopN";
-  const std::string node = printable(quote_argv({device}));
-  std::string text = fmt::format("{} on {}, mounted on {}, processes: {}, repetitions: {}, profile {}, log {}/{}\n",
-                                 cell.driver->name, given, point, cell.processes, cell.repetitions, cell.profile.name,
-                                 printable(cell.results), printable(cell.log));
-  if (cell.device.kind != DeviceSpec::Kind::block) {
-    text += fmt::format("attach {} as a loop device, here called {}\n", given, node);
-  }
-  int number = 0;
-  for (const phases::TreeParameters& tree : cell.profile.passes) {
-    text += fmt::format("pass {} of {}: {}\n", ++number, cell.profile.passes.size(), describe_pass(cell, tree));
-    text += fmt::format("  wipe all signatures of {}\n", node);
-    if (cell.driver->format_argv != nullptr) {
-      text += fmt::format("  {}\n", printable(quote_argv(mkfs_argv(cell, device, "UUID"))));
-    }
-    text += fmt::format("  mount -t {}{} {} {}\n", cell.driver->kernel_type,
-                        cell.mount_options.empty() ? "" : " -o " + printable(quote_argv({cell.mount_options})), node,
-                        point);
-    text += fmt::format("  umount {}\n", point);
-  }
-  if (cell.device.kind != DeviceSpec::Kind::block) text += fmt::format("detach {}\n", node);
-  return text;
-}
 
 int exit_status(const RunRecord& record, const InterruptWatch& watch) {
   switch (record.status) {

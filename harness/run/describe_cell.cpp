@@ -1,0 +1,37 @@
+#include <fmt/format.h>
+
+#include "harness/core/quote.h"
+#include "harness/run/cell_runner.h"
+#include "harness/run/mkfs_command.h"
+
+namespace mongo {
+
+std::string describe_cell(const Cell& cell) {
+  // Names as parts of one line: a name with a line end must not look like a command of its own.
+  const std::string point = printable(quote_argv({cell.mount_point}));
+  const std::string given = printable(cell.device.given);
+  const std::string device = cell.device.kind == DeviceSpec::Kind::block ? cell.device.path : "/dev/loopN";
+  const std::string node = printable(quote_argv({device}));
+  std::string text = fmt::format("{} on {}, mounted on {}, processes: {}, repetitions: {}, profile {}, log {}/{}\n",
+                                 cell.driver->name, given, point, cell.processes, cell.repetitions, cell.profile.name,
+                                 printable(cell.results), printable(cell.log));
+  if (cell.device.kind != DeviceSpec::Kind::block) {
+    text += fmt::format("attach {} as a loop device, here called {}\n", given, node);
+  }
+  int number = 0;
+  for (const phases::TreeParameters& tree : cell.profile.passes) {
+    text += fmt::format("pass {} of {}: {}\n", ++number, cell.profile.passes.size(), describe_pass(cell, tree));
+    text += fmt::format("  wipe all signatures of {}\n", node);
+    if (cell.driver->format_argv != nullptr) {
+      text += fmt::format("  {}\n", printable(quote_argv(mkfs_argv(cell, device, "UUID"))));
+    }
+    text += fmt::format("  mount -t {}{} {} {}\n", cell.driver->kernel_type,
+                        cell.mount_options.empty() ? "" : " -o " + printable(quote_argv({cell.mount_options})), node,
+                        point);
+    text += fmt::format("  umount {}\n", point);
+  }
+  if (cell.device.kind != DeviceSpec::Kind::block) text += fmt::format("detach {}\n", node);
+  return text;
+}
+
+}  // namespace mongo
