@@ -7,6 +7,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/table.h"
 #include "harness/core/errors.h"
+#include "harness/core/quote.h"
 #include "harness/run/doctor.h"
 
 namespace mongo {
@@ -16,7 +17,8 @@ int doctor(const std::string& results, CommandContext& context) {
   const Diagnosis diagnosis = diagnose(results);
   std::vector<std::vector<std::string>> rows;
   for (const auto* findings : {&diagnosis.filesystems, &diagnosis.host}) {
-    for (const Finding& finding : *findings) rows.push_back({finding.good ? "ok" : "--", finding.what, finding.text});
+    for (const Finding& finding : *findings)
+      rows.push_back({finding.good ? "ok" : "--", finding.what, printable(finding.text)});
   }
   context.console.out(aligned(rows));
   if (diagnosis.can_run()) return 0;

@@ -165,6 +165,7 @@ class Undoing {
   }
 
   void remove_lock(const JournalStep& step) {
+    if (!step.path.starts_with("/run/lock/mongo/")) return;
     const devio::FileDescriptor file(::open(step.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (!file.valid()) return;
     // Another run may hold it by now.

@@ -270,7 +270,11 @@ class CellRun {
       again_while_busy([&] { result = run_checked(services_.runner, {record_.mkfs.argv, mkfs_deadline}, "mkfs"); });
     } catch (...) {
       // Half a file system has no signature: left so, the device would be taken for somebody's data next time.
-      again_while_busy([&] { wipe_signatures(block_.resolved); });
+      try {
+        wipe_signatures(block_.resolved);
+      } catch (const RunError& error) {
+        note(std::string("what mkfs left could not be wiped: ") + error.what());
+      }
       throw;
     }
     pass.mkfs_seconds = result.seconds.count();

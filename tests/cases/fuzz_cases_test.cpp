@@ -11,6 +11,7 @@
 #include "harness/cli/command.h"
 #include "harness/core/errors.h"
 #include "tests/cases/mongo_fixture.h"
+#include "tests/support/captured.h"
 #include "tests/support/hostile_lists.h"
 #include "tests/support/printed_words.h"
 #include "tests/support/watched_batch.h"
@@ -18,6 +19,7 @@
 namespace mongo {
 namespace {
 
+using test::Captured;
 using test::HostileList;
 using test::MiB;
 constexpr std::uint32_t seed = 20000;
@@ -36,29 +38,6 @@ const std::vector<std::vector<std::string>> kept{
     {"compare", "\xff"},
     {"cleanup", "--"},
     {"doctor", "--results", "\x1b[2J"},
-};
-
-/// stdout and stderr of this process, in memory.
-class Captured {
- public:
-  Captured() {
-    for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
-      files_[target] = memfd_create("captured", MFD_CLOEXEC);
-      dup2(files_[target], target);
-    }
-  }
-  void clear() {
-    for (const auto& [target, file] : files_) {
-      if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0) _exit(4);
-    }
-  }
-  std::string text(int target) {
-    std::string all(static_cast<std::size_t>(lseek(files_[target], 0, SEEK_END)), '\0');
-    return pread(files_[target], all.data(), all.size(), 0) >= 0 ? all : "";
-  }
-
- private:
-  std::map<int, int> files_;
 };
 
 std::string shown(const std::string& text) {
@@ -96,13 +75,22 @@ class FuzzCases : public test::MongoTest {
     test::MongoTest::TearDown();
   }
 
+  /// Others on the machine, such as other tests, open every device exclusively for a moment.
+  static bool patiently(const std::function<bool()>& step) {
+    for (int i = 0; i < 50; ++i) {
+      if (step()) return true;
+      usleep(50'000);
+    }
+    return false;
+  }
+
   void make_devices() {
     const auto add = [&](std::vector<std::string>& to, std::vector<std::string> format = {}) {
       const std::string node = device(64 * MiB);
       to.push_back(node);
       if (format.empty()) return node;
       format.push_back(node);
-      EXPECT_TRUE(test::run(format).ok()) << format[0];
+      EXPECT_TRUE(patiently([&] { return test::run(format).ok(); })) << format[0];
       return node;
     };
     add(world_.usable);
@@ -114,7 +102,10 @@ class FuzzCases : public test::MongoTest {
     EXPECT_EQ(pwrite(fd, entry.data(), entry.size(), 446), 16);
     EXPECT_EQ(pwrite(fd, "\x55\xaa", 2, 510), 2);
     close(fd);
-    mount(add(world_.refused, {"mkfs.ext2", "-Fq"}), path("mounted"), {"-o", "ro"});
+    const std::string mounted = add(world_.refused, {"mkfs.ext2", "-Fq"});
+    test::fs::create_directories(path("mounted"));
+    EXPECT_TRUE(patiently([&] { return test::run({"mount", "-o", "ro", mounted, path("mounted")}).ok(); }));
+    mounts_.push_back(path("mounted"));
     const std::string swap = add(world_.refused, {"mkswap"});
     if (test::run({"swapon", "-p", "0", swap}).ok()) {
       swap_ = swap;
@@ -124,8 +115,7 @@ class FuzzCases : public test::MongoTest {
     }
     world_.refused.push_back(device(64 * MiB, {"-r"}));
     const std::string held = add(world_.refused);
-    holder_ = open(held.c_str(), O_RDONLY | O_EXCL | O_CLOEXEC);
-    EXPECT_GE(holder_, 0);
+    EXPECT_TRUE(patiently([&] { return (holder_ = open(held.c_str(), O_RDONLY | O_EXCL | O_CLOEXEC)) >= 0; }));
     // The same devices under other names.
     for (auto* names : {&world_.usable, &world_.with_destroy, &world_.refused}) {
       const std::string link = path("link" + std::to_string(links_++)), alias = path("alias" + std::to_string(links_));
