@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
 #include "harness/report/catalogue.h"
-#include "harness/report/descriptor.h"
 #include "harness/report/text.h"
 
 namespace mongo {

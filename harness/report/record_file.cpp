@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
+#include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
-#include "harness/report/descriptor.h"
 #include "harness/report/record_json.h"
 #include "harness/report/text.h"
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <thread>
 
+#include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
 #include "harness/device/busy.h"
 #include "harness/device/device_lock.h"
@@ -40,21 +41,6 @@ constexpr auto unmount_patience = 30s;
 constexpr auto cleanup_patience = 30s;
 constexpr auto busy_patience = 20s;
 constexpr auto probe_patience = 10s;  // a udev probe after a format takes some 100 ms
-
-/// A descriptor that is closed at the end.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 /// One run. The order of its steps is the order of the leases, which are undone in reverse.
 class CellRun {
