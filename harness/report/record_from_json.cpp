@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -54,6 +55,14 @@ class Node {
     return value;
   }
 
+  std::string one_of(const std::vector<std::string>& allowed) const {
+    std::string value = text();
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+      refuse(wrong_type(fmt::format("one of {}", fmt::join(allowed, ", "))));
+    }
+    return value;
+  }
+
   std::uint64_t count() const {
     // A number that was parsed is unsigned; one that a program made may be signed.
     const bool whole = json_.is_number_unsigned() || (json_.is_number_integer() && json_.get<std::int64_t>() >= 0);
@@ -71,6 +80,16 @@ class Node {
       refuse(wrong_type(fmt::format("a whole number from {} to {}", least, most)));
     }
     return json_.get<int>();
+  }
+
+  bool flag() const {
+    if (!json_.is_boolean()) refuse(wrong_type("true or false"));
+    return json_.get<bool>();
+  }
+  std::optional<bool> flag_or_null() const { return is_null() ? std::nullopt : std::optional<bool>(flag()); }
+
+  std::vector<std::string> texts() const {
+    return each([](const Node& n) { return n.text(); });
   }
 
   std::optional<double> number_or_null() const {
@@ -107,6 +126,16 @@ class Node {
   std::string place_;
 };
 
+using Buckets = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+Buckets read_buckets(const Node& node) {
+  return node.each([](const Node& bucket) {
+    const std::vector<std::uint64_t> pair = bucket.each([](const Node& n) { return n.count(); });
+    if (pair.size() != 2) bucket.refuse("must be a pair: the smallest value of the bucket and its count");
+    return std::pair(pair[0], pair[1]);
+  });
+}
+
 FragmentCount read_fragment_count(const Node& node) {
   return {node.at("files").count_or_null(), node.at("fragments").count_or_null(), node.at("ratio").number_or_null()};
 }
@@ -114,6 +143,7 @@ FragmentCount read_fragment_count(const Node& node) {
 Fragmentation read_fragmentation(const Node& node) {
   Fragmentation survey;
   survey.above_threshold = read_fragment_count(node);
+  survey.method = node.at("method").text_or_null();
   survey.reason = node.at("reason").text_or_null();
   survey.threshold_bytes = node.at("threshold_bytes").count();
   survey.all_files = read_fragment_count(node.at("all_files"));
@@ -124,8 +154,31 @@ Fragmentation read_fragmentation(const Node& node) {
   survey.unwritten_extents = extents("unwritten_extents");
   survey.inline_extents = extents("inline_extents");
   survey.delayed_extents = extents("delayed_extents");
+  survey.files_by_fragments = read_buckets(node.at("files_by_fragments"));
   survey.survey_seconds = node.at("survey_seconds").duration();
   return survey;
+}
+
+FreeSpace read_free_space(const Node& node) {
+  FreeSpace space;
+  space.method = node.at("method").text_or_null();
+  space.reason = node.at("reason").text_or_null();
+  space.extents = node.at("extents").count_or_null();
+  space.bytes = node.at("bytes").count_or_null();
+  space.largest_bytes = node.at("largest_bytes").count_or_null();
+  space.histogram = read_buckets(node.at("histogram"));
+  return space;
+}
+
+CacheRecord read_cache(const Node& node) {
+  CacheRecord cache;
+  cache.requested = node.at("requested").one_of({"warm", "drop", "remount"});
+  cache.state = node.at("state").one_of({"warm", "drop", "remount"});
+  cache.reason = node.at("reason").text_or_null();
+  cache.sampled_files = node.at("sampled_files").count_or_null();
+  cache.resident_bytes = node.at("resident_bytes").count_or_null();
+  cache.seconds = node.at("seconds").number_or_nan();
+  return cache;
 }
 
 ErrorRecord read_error(const Node& node) {
@@ -155,11 +208,7 @@ LatencyRecord read_latency(const Node& node) {
   latency.p99_ns = node.at("p99_ns").number_or_null();
   latency.p99_9_ns = node.at("p99_9_ns").number_or_null();
   latency.max_ns = node.at("max_ns").count();
-  latency.histogram = node.at("histogram").each([](const Node& bucket) {
-    const std::vector<std::uint64_t> pair = bucket.each([](const Node& n) { return n.count(); });
-    if (pair.size() != 2) bucket.refuse("must be a pair: the smallest value of the bucket and its count");
-    return std::pair(pair[0], pair[1]);
-  });
+  latency.histogram = read_buckets(node.at("histogram"));
   return latency;
 }
 
@@ -183,20 +232,31 @@ PhaseRecord read_phase(const Node& node) {
   phase.cpu_user_seconds = node.at("cpu_user_seconds").number_or_nan();
   phase.cpu_system_seconds = node.at("cpu_system_seconds").number_or_nan();
   phase.machine_cpu_seconds = node.at("machine_cpu_seconds").number_or_null();
+  phase.cpu_percent = node.at("cpu_percent").number_or_null();
+  phase.machine_cpu_percent = node.at("machine_cpu_percent").number_or_null();
   phase.device = read_activity(node.at("device"));
   phase.device_sync = read_activity(node.at("device_sync"));
   phase.write_amplification = node.at("write_amplification").number_or_null();
   phase.start_skew_seconds = node.at("start_skew_seconds").number_or_nan();
   phase.overlap = node.at("overlap").number_or_null();
   if (phase.overlap && *phase.overlap > 1) node.at("overlap").refuse("must be at most 1");
-  phase.flags = node.at("flags").each([](const Node& n) { return n.text(); });
+  phase.cache = read_cache(node.at("cache"));
+  phase.suspended_seconds = node.at("suspended_seconds").number_or_null();
+  phase.verified_files = node.at("verified_files").count_or_null();
+  phase.verify_seconds = node.at("verify_seconds").number_or_null();
+  phase.flags = node.at("flags").texts();
   phase.latencies = node.at("latencies").each(read_latency);
   phase.errors = node.at("errors").each(read_error);
   if (node.has("used_kib")) phase.used_kib = node.at("used_kib").count_or_null();
+  if (node.has("data_bytes")) phase.data_bytes = node.at("data_bytes").count_or_null();
+  if (node.has("allocated_bytes")) phase.allocated_bytes = node.at("allocated_bytes").count_or_null();
   if (node.has("directories")) phase.directories = node.at("directories").count_or_null();
   if (node.has("files")) phase.files = node.at("files").count_or_null();
   if (node.has("fragmentation") && !node.at("fragmentation").is_null()) {
     phase.fragmentation = read_fragmentation(node.at("fragmentation"));
+  }
+  if (node.has("free_space") && !node.at("free_space").is_null()) {
+    phase.free_space = read_free_space(node.at("free_space"));
   }
   return phase;
 }
@@ -228,8 +288,34 @@ DeviceRecord read_device(const Node& node) {
   device.model = node.at("model").text_or_null();
   device.serial = node.at("serial").text_or_null();
   device.by_id = node.at("by_id").text_or_null();
+  device.scheduler = node.at("scheduler").text_or_null();
+  device.write_cache = node.at("write_cache").text_or_null();
+  device.rotational = node.at("rotational").flag_or_null();
+  device.queue_depth = node.at("queue_depth").count_or_null();
+  device.logical_sector_bytes = node.at("logical_sector_bytes").count_or_null();
+  device.physical_sector_bytes = node.at("physical_sector_bytes").count_or_null();
+  device.direct_io = node.at("direct_io").flag_or_null();
+  device.preallocated = node.at("preallocated").flag_or_null();
   device.destroyed = node.at("destroyed").each(read_signature);
   return device;
+}
+
+HostRecord read_host(const Node& node) {
+  HostRecord host;
+  host.name = node.at("name").text_or_null();
+  host.kernel = node.at("kernel").text_or_null();
+  host.machine = node.at("machine").text_or_null();
+  host.distribution = node.at("distribution").text_or_null();
+  host.cpu_model = node.at("cpu_model").text_or_null();
+  host.cpus = node.at("cpus").count_or_null();
+  host.memory_bytes = node.at("memory_bytes").count_or_null();
+  host.virtualisation = node.at("virtualisation").text_or_null();
+  host.clock_source = node.at("clock_source").text_or_null();
+  host.clock_resolution_ns = node.at("clock_resolution_ns").count_or_null();
+  host.governor = node.at("governor").text_or_null();
+  host.load = node.at("load").number_or_null();
+  host.mitigations = node.at("mitigations").texts();
+  return host;
 }
 
 }  // namespace
@@ -248,23 +334,30 @@ RunRecord record_from_json(const Json& json) {
   record.ended_at = node.at("ended_at").text_or_null();
   record.status = node.at("status").status();
   record.reason = node.at("reason").text_or_null();
-  record.notes = node.at("notes").each([](const Node& n) { return n.text(); });
+  record.notes = node.at("notes").texts();
+  record.flags = node.at("flags").texts();
+  record.warnings = node.at("warnings").texts();
   record.mongo_version = node.at("mongo_version").text_or_null();
   record.log = node.at("log").text();
-  const Node host = node.at("host");
-  record.host = {host.at("name").text_or_null(), host.at("kernel").text_or_null(), host.at("machine").text_or_null()};
+  record.host = read_host(node.at("host"));
   record.device = read_device(node.at("device"));
   record.filesystem = node.at("filesystem").name();
   const Node mkfs = node.at("mkfs");
-  record.mkfs.argv = mkfs.at("argv").each([](const Node& n) { return n.text(); });
-  record.mkfs.options = mkfs.at("options").each([](const Node& n) { return n.text(); });
+  record.mkfs.argv = mkfs.at("argv").texts();
+  record.mkfs.options = mkfs.at("options").texts();
   record.mkfs.version = mkfs.at("version").text_or_null();
   record.mkfs.seconds = mkfs.at("seconds").duration();
+  record.mkfs.lazy_initialisation = mkfs.at("lazy_initialisation").flag_or_null();
   const Node mount = node.at("mount");
-  record.mount = {mount.at("point").text_or_null(), mount.at("requested").text(), mount.at("effective").text_or_null()};
+  record.mount = {mount.at("point").text_or_null(), mount.at("requested").text(), mount.at("effective").text_or_null(),
+                  mount.at("version").text_or_null()};
   record.processes = node.at("processes").small_number(1);
   record.repetitions = node.at("repetitions").small_number(1);
   record.profile = node.at("profile").text_or_null();
+  record.content = node.at("content").name();
+  record.sync = node.at("sync").one_of({"each", "phase", "none"});
+  record.verify = node.at("verify").flag();
+  record.phase_timeout_seconds = node.at("phase_timeout_seconds").number_or_null();
   record.passes = node.at("passes").each(read_pass);
   return record;
 }

@@ -11,7 +11,7 @@
 namespace mongo {
 
 /// The number of the form that this version writes and reads.
-inline constexpr int record_schema = 1;
+inline constexpr int record_schema = 2;
 
 /// All of the record. Not known is null: empty texts that cannot be known to be empty, lengths of time of things that
 /// were not done, and numbers that are not finite. A phase that is not ok has neither time. Texts are valid UTF-8.

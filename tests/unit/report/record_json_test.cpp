@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <functional>
+#include <set>
 #include <limits>
 
 #include "harness/core/errors.h"
@@ -38,7 +39,7 @@ TEST(RecordJson, RoundTrip) {
 
 TEST(RecordJson, KeysAndUnits) {
   const Json json = to_json(samples::full());
-  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["schema"], 2);
   EXPECT_EQ(json["reason"], nullptr);
   EXPECT_EQ(json["device"]["size_bytes"], 2147483648U);
   EXPECT_EQ(json["device"]["destroyed"][0]["type"], "ext4");
@@ -109,7 +110,7 @@ TEST(RecordJson, RefusalsNameThePlaceAndTheReason) {
       record_from_json(json);
     });
   };
-  EXPECT_EQ(with("/schema", 2), "/schema: this is schema 2, and this version of mongo reads schema 1 only");
+  EXPECT_EQ(with("/schema", 1), "/schema: this is schema 1, and this version of mongo reads schema 2 only");
   EXPECT_EQ(with("/schema", "1"), "/schema: must be a whole number from 0 to 2147483647, but is \"1\"");
   EXPECT_EQ(
       with("/status", "fine"),
@@ -121,6 +122,10 @@ TEST(RecordJson, RefusalsNameThePlaceAndTheReason) {
   EXPECT_EQ(with("/processes", 4294967297),
             "/processes: must be a whole number from 1 to 2147483647, but is 4294967297");
   EXPECT_EQ(with("/processes", 1.5), "/processes: must be a whole number from 1 to 2147483647, but is 1.5");
+  EXPECT_EQ(with("/sync", "often"), "/sync: must be one of each, phase, none, but is \"often\"");
+  EXPECT_EQ(with("/passes/0/phases/3/cache/state", "cold"),
+            "/passes/0/phases/3/cache/state: must be one of warm, drop, remount, but is \"cold\"");
+  EXPECT_EQ(with("/verify", 1), "/verify: must be true or false, but is 1");
   EXPECT_EQ(with("/host", nullptr), "/host: must be an object, but is null");
   EXPECT_EQ(with("/passes", Json::object()), "/passes: must be an array, but is {}");
   EXPECT_EQ(with("/passes/1/files", -1), "/passes/1/files: must be a whole number, 0 or more, but is -1");
@@ -135,6 +140,8 @@ TEST(RecordJson, RefusalsNameThePlaceAndTheReason) {
 }
 
 TEST(RecordJson, EveryFieldIsRequiredButThoseOfSomePhases) {
+  const std::set<std::string> of_some_phases{"used_kib", "data_bytes",    "allocated_bytes", "directories",
+                                             "files",    "fragmentation", "free_space"};
   std::function<void(const Json&, const std::string&)> visit = [&](const Json& part, const std::string& place) {
     if (part.is_array()) {
       for (std::size_t i = 0; i < part.size(); ++i) visit(part[i], schema::below(place, std::to_string(i)));
@@ -143,7 +150,7 @@ TEST(RecordJson, EveryFieldIsRequiredButThoseOfSomePhases) {
     for (const auto& [key, value] : part.items()) {
       const bool optional = place.find("/phases/") != std::string::npos &&
                             place.find("fragmentation") == std::string::npos &&
-                            (key == "used_kib" || key == "directories" || key == "files" || key == "fragmentation");
+                            place.find("free_space") == std::string::npos && of_some_phases.count(key) > 0;
       Json json = to_json(samples::full());
       json[Json::json_pointer(place)].erase(key);
       const std::string expected =
@@ -196,7 +203,7 @@ TEST_F(RecordFileTest, LinesThatAreNoJsonArePassedOverWithAWarning) {
 
 TEST_F(RecordFileTest, WrongRecordsAreErrors) {
   EXPECT_EQ(refused(write(to_json_line(samples::full()) + "\n{\"schema\":7}\n")),
-            "DIR/log.jsonl:2: /schema: this is schema 7, and this version of mongo reads schema 1 only");
+            "DIR/log.jsonl:2: /schema: this is schema 7, and this version of mongo reads schema 2 only");
   EXPECT_EQ(refused(write("[]\n")), "DIR/log.jsonl:1: /: must be an object, but is []");
 }
 

@@ -24,11 +24,16 @@ PhaseRecord phase(const std::string& name, const std::string& label, std::vector
   record.cpu_user_seconds = 0.05;
   record.cpu_system_seconds = 0.6;
   record.machine_cpu_seconds = 0.75;
+  record.cpu_percent = 65.5;
+  record.machine_cpu_percent = 75.25;
   record.device = {1, 4096, 2, 8192, 3};
   record.device_sync = {0, 0, 20, 1048576, 1};
   record.write_amplification = 1.25;
   record.start_skew_seconds = 0.0001;
   record.overlap = 0.875;
+  record.cache = {"drop", "remount", "drop_caches: Permission denied", 16, 0, 0.25};
+  record.verified_files = operations;
+  record.verify_seconds = 0.5;
   record.flags = {"low-overlap"};
   record.latencies = {{name, 1000, 2500.5, 2000, 4000, 9000, std::nullopt, 25'000, {{1984, 900}, {8960, 100}}}};
   return record;
@@ -50,8 +55,13 @@ void survey(PhaseRecord& record, std::uint64_t used_kib, std::uint64_t directori
   fragmentation.unwritten_extents = 4;
   fragmentation.inline_extents = 5;
   fragmentation.delayed_extents = 6;
+  fragmentation.method = "FIEMAP";
+  fragmentation.files_by_fragments = {{0, 12}, {1, 160}, {3, 5}};
   fragmentation.survey_seconds = 0.125;
   record.fragmentation = fragmentation;
+  record.data_bytes = used_kib * 1000;
+  record.allocated_bytes = used_kib * 1024;
+  record.free_space = {"GETFSMAP", "", 3, 1048576, 524288, {{65536, 1}, {524288, 1}}};
 }
 
 PhaseRecord without_time(const std::string& name, const std::string& label, Status status, const std::string& reason) {
@@ -70,15 +80,17 @@ RunRecord header(const std::string& filesystem) {
   record.ended_at = "2026-11-30T16:51:07Z";
   record.mongo_version = "0.1.0";
   record.log = "log" + filesystem;
-  record.host = {"bench", "6.1.0-18-amd64", "x86_64"};
+  record.host.name = "bench";
+  record.host.kernel = "6.1.0-18-amd64";
+  record.host.machine = "x86_64";
   record.device.given = "/dev/sdb1";
   record.device.resolved = "/dev/sdb1";
   record.device.kind = "block";
   record.device.major_minor = "8:17";
   record.device.size_bytes = 2147483648;
   record.filesystem = filesystem;
-  record.mkfs = {{"mkfs." + filesystem, "/dev/sdb1"}, {}, "mkfs." + filesystem + " 1.0", 0.5};
-  record.mount = {"/mnt", "", "rw,relatime"};
+  record.mkfs = {{"mkfs." + filesystem, "/dev/sdb1"}, {}, "mkfs." + filesystem + " 1.0", 0.5, std::nullopt};
+  record.mount = {"/mnt", "", "rw,relatime", "2.38.1"};
   record.profile = "classic";
   return record;
 }
@@ -95,6 +107,31 @@ RunRecord full() {
   record.device.model = "Disk 9000";
   record.device.serial = "S1234";
   record.device.by_id = "/dev/disk/by-id/ata-Disk_9000_S1234";
+  record.device.scheduler = "mq-deadline";
+  record.device.write_cache = "write back";
+  record.device.rotational = false;
+  record.device.queue_depth = 128;
+  record.device.logical_sector_bytes = 512;
+  record.device.physical_sector_bytes = 4096;
+  record.device.direct_io = true;
+  record.device.preallocated = false;
+  record.host.distribution = "Debian GNU/Linux 12 (bookworm)";
+  record.host.cpu_model = "Example CPU 3000";
+  record.host.cpus = 2;
+  record.host.memory_bytes = 25769803776;
+  record.host.virtualisation = "kvm";
+  record.host.clock_source = "tsc";
+  record.host.clock_resolution_ns = 21;
+  record.host.governor = "performance";
+  record.host.load = 0.25;
+  record.host.mitigations = {"meltdown: Mitigation: PTI"};
+  record.flags = {"loop-device"};
+  record.warnings = {"load of 2.30 before the start"};
+  record.content = "compressible:50";
+  record.sync = "each";
+  record.verify = true;
+  record.phase_timeout_seconds = 600;
+  record.mkfs.lazy_initialisation = false;
   record.device.destroyed = {{"ext4", "filesystem", "old data", "5e0d6a3c-0000-4000-8000-000000000001"},
                              {"dos", "partition table", "", ""}};
   record.mkfs.argv = {"mkfs.xfs", "-f", "-L", "two words", "/dev/loop0"};

@@ -54,7 +54,7 @@ TEST(Schema, RefusesWhatTheReaderRefuses) {
     json[Json::json_pointer(pointer)] = value;
     return schema::validate(schema, json);
   };
-  EXPECT_EQ(with("/schema", 2), Errors{"/schema: is not 1"});
+  EXPECT_EQ(with("/schema", 1), Errors{"/schema: is not 2"});
   EXPECT_EQ(with("/status", "fine").size(), 1U);
   EXPECT_EQ(with("/processes", 0), Errors{"/processes: is below 1"});
   EXPECT_EQ(with("/processes", "1"), Errors{"/processes: is not of type \"integer\""});
