@@ -8,6 +8,7 @@
 #include "phases/support/decimal_name.h"
 #include "phases/support/operations.h"
 #include "phases/support/tree.h"
+#include "phases/support/verify.h"
 
 namespace mongo::phases::phase_create {
 namespace {
@@ -20,7 +21,8 @@ class TreeMaker {
         clock_(context.latencies),
         operations_(*context.counters, clock_, path_),
         content_(*context.content),
-        piece_size_(context.write_buffer_size - 1) {}
+        piece_size_(context.write_buffer_size - 1),
+        sync_each_(context.sync_each) {}
 
   /// To the tree's own directory, made below the mount point.
   bool begin(int mount_fd, const char* name) {
@@ -45,6 +47,9 @@ class TreeMaker {
       operations_.restart_clock();
       written = operations_.write(fd, piece, length, name.text());
       size -= length;
+    }
+    if (sync_each_ && written) {
+      written = operations_.fsync(fd, name.text());
     }
     if (operations_.close(fd, name.text()) && written) {
       operations_.count_file();
@@ -82,6 +87,7 @@ class TreeMaker {
   Operations operations_;
   Content& content_;
   std::uint64_t piece_size_;
+  bool sync_each_;
   std::uint64_t skipped_levels_ = 0;  // how far below a directory that could not be made the generator is
 };
 
@@ -96,6 +102,8 @@ void run(Context& context) {
   }
 }
 
+void verify(Context& context) { verify_tree(context, 1); }
+
 std::uint64_t planned_files(const Expectation& expectation) { return expectation.files_per_tree; }
 
 }  // namespace
@@ -108,6 +116,7 @@ const Phase entry{.name = "create",
                   .needs_tree = false,
                   .writes_files = true,
                   .planned_files = planned_files,
-                  .run = run};
+                  .run = run,
+                  .verify = verify};
 
 }  // namespace mongo::phases::phase_create

@@ -35,8 +35,10 @@ enum class Operation : std::uint8_t {
   rmdir,
   read_directory,  // getdents64(2)
   change_directory,
+  fsync,
+  verify,  // no call: something is not as the phases should have left it; always with error number 0
 };
-inline constexpr std::size_t operation_count = 14;
+inline constexpr std::size_t operation_count = 16;
 
 /// The record's name for an operation, e.g. "create".
 const char* operation_name(Operation operation);
@@ -46,7 +48,9 @@ struct ErrorCount {
   Operation operation;
   std::int32_t error_number;
   std::uint64_t count;
-  char first_path[240];  // relative to the mount point where known; NUL-terminated, cut at the front when too long
+  // Relative to the mount point where known; NUL-terminated, cut at the front when too long. With Operation::verify
+  // followed by what is wrong there: "testdir1-1-1/d3/17 at byte 4096".
+  char first_path[240];
 };
 
 /// What a worker has done so far. Plain memory without pointers: it lies in pages shared between the worker, its only
@@ -55,7 +59,7 @@ struct Counters {
   static constexpr std::size_t max_error_kinds = 16;
 
   std::atomic<std::uint64_t> files{0};  // files on which all of the phase's work succeeded
-  std::atomic<std::uint64_t> bytes{0};  // bytes of file data written (create, copy) or read (read)
+  std::atomic<std::uint64_t> bytes{0};  // bytes of file data written (create, copy), read (read) or compared (verify)
   std::uint32_t error_kinds = 0;
   std::uint64_t errors_not_kept = 0;  // failures of further kinds, when all slots are taken
   ErrorCount errors[max_error_kinds];
@@ -65,7 +69,7 @@ struct Counters {
 };
 
 struct Latencies;  // phases/support/latency.h: how long each operation took
-class Content;  // phases/support/content.h: the bytes that files are filled with
+class Content;     // phases/support/content.h: the bytes that files are filled with
 
 /// All that a phase knows. A phase makes system calls and counts; it knows no timing and no reporting.
 struct Context {
@@ -75,8 +79,11 @@ struct Context {
   int process = 1;         // from 1
   TreeParameters tree;
   std::size_t write_buffer_size = 4096;
-  Content* content = nullptr;    // this worker's own; null for phases that write nothing
-  Counters* counters = nullptr;  // never null
+  // create and copy call fsync(2) on each file after its last write. What changes directories only (symlink, rename,
+  // delete) is not concerned, nor are the directories themselves.
+  bool sync_each = false;
+  Content* content = nullptr;      // this worker's own; null for phases that write nothing and compare no content
+  Counters* counters = nullptr;    // never null
   Latencies* latencies = nullptr;  // null: not measured
 };
 
@@ -106,6 +113,11 @@ struct Phase {
   /// Does the work of one process in one repetition. Called in a process of its own whose current directory may be
   /// changed. Never throws for a failed call: failures are counted and the work goes on with what is left.
   void (*run)(Context&);
+  /// Compares what the phase left, or what it worked on, with what it should be: for one process of one repetition, in
+  /// a process of its own as well, after the phase and outside of its time. Context::content must be as it was for
+  /// create, but for the size of its pieces. Counts the files that are right; a difference is counted as an error of
+  /// Operation::verify, at most one for each file, and a failed system call as its own. Null: nothing to compare.
+  void (*verify)(Context&) = nullptr;
 };
 
 }  // namespace mongo::phases

@@ -3,6 +3,7 @@
 
 #include "phases/phase.h"
 #include "phases/support/operations.h"
+#include "phases/support/verify.h"
 #include "phases/support/walk.h"
 
 namespace mongo::phases::phase_read {
@@ -43,6 +44,12 @@ void run(Context& context) {
   walk.whole_file_system(reader);
 }
 
+/// The trees of this process only: together, the processes go through the whole file system.
+void verify(Context& context) {
+  verify_tree(context, 1);
+  verify_tree(context, 2, "", Walk::Absent::is_fine);
+}
+
 std::uint64_t planned_files(const Expectation& expectation) {
   return expectation.files_per_tree * expectation.trees * (expectation.copied ? 2 : 1);
 }
@@ -57,6 +64,7 @@ const Phase entry{.name = "read",
                   .needs_tree = true,
                   .writes_files = false,
                   .planned_files = planned_files,
-                  .run = run};
+                  .run = run,
+                  .verify = verify};
 
 }  // namespace mongo::phases::phase_read

@@ -4,6 +4,7 @@
 #include "phases/phase.h"
 #include "phases/support/operations.h"
 #include "phases/support/suffixed_name.h"
+#include "phases/support/verify.h"
 #include "phases/support/walk.h"
 
 namespace mongo::phases::phase_rename {
@@ -35,6 +36,8 @@ void run(Context& context) {
   walk.tree(tree_directory(1, context.repetition, context.process).c_str(), renamer);
 }
 
+void verify(Context& context) { verify_tree(context, 1, ".r"); }
+
 std::uint64_t planned_files(const Expectation& expectation) { return expectation.files_per_tree; }
 
 }  // namespace
@@ -47,6 +50,7 @@ const Phase entry{.name = "rename",
                   .needs_tree = true,
                   .writes_files = false,
                   .planned_files = planned_files,
-                  .run = run};
+                  .run = run,
+                  .verify = verify};
 
 }  // namespace mongo::phases::phase_rename

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <ctime>
 #include <new>
+#include <stdexcept>
 
 #include "harness/core/errors.h"
 #include "phases/support/content.h"
@@ -110,6 +112,21 @@ class LatencyPages {
   void* memory_ = nullptr;
 };
 
+/// What the pieces of the content are made for. A comparison takes larger ones than the phase wrote: the bytes are the
+/// same.
+std::size_t content_buffer_size(const RepetitionRequest& request) {
+  constexpr std::size_t for_comparison = 65537;
+  return request.verify ? std::max(request.write_buffer_size, for_comparison) : request.write_buffer_size;
+}
+
+/// "0.5", "86400"
+std::string seconds_text(std::chrono::milliseconds time) {
+  std::string text = fmt::format("{}.{:03}", time.count() / 1000, time.count() % 1000);
+  text.resize(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
 /// The life of one process. Never returns.
 [[noreturn]] void be_worker(const RepetitionRequest& request, int process, pid_t parent, Barrier& barrier, Slot& slot,
                             phases::Latencies* latencies) {
@@ -120,8 +137,10 @@ class LatencyPages {
     InterruptWatch::restore_defaults();
     std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of a write, and counted
 
-    phases::Content content(phases::ContentKind::random, request.content_seed, request.repetition, process,
-                            request.write_buffer_size);
+    umask(022);  // the modes of what is made must not depend on who calls
+
+    phases::Content content(request.content, request.content_seed, request.repetition, process,
+                            content_buffer_size(request));
     phases::Context context;
     context.mount_fd = request.mount_fd;
     context.mount_path = request.mount_path;
@@ -129,6 +148,7 @@ class LatencyPages {
     context.process = process;
     context.tree = request.tree;
     context.write_buffer_size = request.write_buffer_size;
+    context.sync_each = request.sync_each;
     context.content = &content;
     context.counters = &slot.counters;
     context.latencies = latencies;
@@ -140,7 +160,7 @@ class LatencyPages {
 
     getrusage(RUSAGE_SELF, &slot.before);
     slot.start_ns = now_ns();
-    request.phase->run(context);
+    (request.verify ? request.phase->verify : request.phase->run)(context);
     slot.end_ns = now_ns();
     getrusage(RUSAGE_SELF, &slot.after);
     _exit(0);
@@ -160,7 +180,16 @@ class Processes {
   void add(pid_t pid) {
     const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     entries_.push_back({pid, descriptor});
-    if (descriptor < 0) throw RunError("workers", "pidfd_open: " + errno_text(errno));
+    if (descriptor < 0) {
+      const bool too_many = errno == EMFILE;
+      throw RunError("workers", "pidfd_open: " + errno_text(errno) +
+                                    (too_many ? ": raise the limit of open files (ulimit -n)" : ""));
+    }
+  }
+
+  /// In a new process: each of the others is a descriptor, and they count against its limit of open files.
+  void close_descriptors() {
+    for (const Entry& entry : entries_) close(entry.descriptor);
   }
   std::size_t left() const { return entries_.size(); }
 
@@ -215,8 +244,9 @@ void collect(const RepetitionRequest& request, SharedPages& pages, std::int64_t 
     std::vector<ErrorRecord> errors;
     for (std::uint32_t kind = 0; kind < slot.counters.error_kinds; ++kind) {
       const phases::ErrorCount& error = slot.counters.errors[kind];
-      errors.push_back({phases::operation_name(error.operation), error.error_number, errno_name(error.error_number),
-                        error.count, error.first_path});
+      const bool difference = error.operation == phases::Operation::verify;
+      errors.push_back({phases::operation_name(error.operation), error.error_number,
+                        difference ? "MISMATCH" : errno_name(error.error_number), error.count, error.first_path});
     }
     merge_errors(result.errors, errors);
     if (slot.start_ns == 0) continue;
@@ -254,19 +284,25 @@ void merge_errors(std::vector<ErrorRecord>& into, const std::vector<ErrorRecord>
 }
 
 RepetitionResult run_repetition(const RepetitionRequest& request, const InterruptWatch& watch) {
+  if (request.verify && request.phase->verify == nullptr) {
+    throw std::invalid_argument(fmt::format("{}: there is nothing to compare after it", request.phase->name));
+  }
+  const bool measure_latencies = request.measure_latencies && !request.verify;
   RepetitionResult result;
   const auto count = static_cast<std::size_t>(request.processes);
   SharedPages pages(count);
-  LatencyPages latencies(count, request.measure_latencies);
+  LatencyPages latencies(count, measure_latencies);
   Processes processes;
   std::int64_t opened_ns = 0;
   const pid_t self = getpid();
 
   for (int process = 1; process <= request.processes && result.failure.empty(); ++process) {
     const pid_t pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+      processes.close_descriptors();
       be_worker(request, process, self, pages.barrier(), pages.slot(static_cast<std::size_t>(process - 1)),
                 latencies.of(static_cast<std::size_t>(process - 1)));
+    }
     if (pid < 0) {
       result.failure =
           fmt::format("process {} of {} could not be started: {}", process, request.processes, errno_text(errno));
@@ -297,8 +333,8 @@ RepetitionResult run_repetition(const RepetitionRequest& request, const Interrup
     while (processes.left() > 0 && result.failure.empty()) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now());
       if (left.count() <= 0) {
-        result.failure = fmt::format("the phase passed its deadline of {} s",
-                                     std::chrono::duration_cast<std::chrono::seconds>(request.deadline).count());
+        result.failure = fmt::format("the {} passed its deadline of {} s: raise --phase-timeout",
+                                     request.verify ? "comparison" : "phase", seconds_text(request.deadline));
         break;
       }
       result.failure = processes.wait(progress ? std::min(left, request.progress_interval) : left, watch.descriptor());
@@ -311,7 +347,7 @@ RepetitionResult run_repetition(const RepetitionRequest& request, const Interrup
   }
   processes.kill_all();
   collect(request, pages, opened_ns, result);
-  if (request.measure_latencies) {
+  if (measure_latencies) {
     result.latencies = std::make_shared<phases::Latencies>();
     for (std::size_t i = 0; i < count; ++i) phases::merge(*result.latencies, *latencies.of(i));
   }

@@ -10,6 +10,7 @@
 #include "harness/core/interrupt.h"
 #include "harness/core/record.h"
 #include "phases/phase.h"
+#include "phases/support/content.h"
 #include "phases/support/latency.h"
 
 namespace mongo {
@@ -24,6 +25,9 @@ struct RepetitionRequest {
   phases::TreeParameters tree;
   std::size_t write_buffer_size = 4096;
   std::uint64_t content_seed = 1;
+  phases::ContentSpec content;
+  bool sync_each = false;  // fsync(2) after each file, in the phases that write files
+  bool verify = false;     // Phase::verify instead of Phase::run; must not be null. No latencies then
   bool measure_latencies = true;
   std::chrono::milliseconds start_deadline{std::chrono::minutes(2)};  // until all wait at the barrier
   std::chrono::milliseconds deadline{std::chrono::hours(24)};         // until all have ended
@@ -41,14 +45,15 @@ struct RepetitionResult {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   std::shared_ptr<phases::Latencies> latencies;  // summed over the processes; null when not measured
-  std::vector<ErrorRecord> errors;
+  std::vector<ErrorRecord> errors;  // a difference that Phase::verify found has the name MISMATCH and code 0
   std::uint64_t errors_not_kept = 0;
   std::string failure;  // a process died or could not be started: how; empty otherwise
 };
 
 /// Starts the processes, lets them wait at one barrier, opens it, and waits for all of them to end. They are killed
 /// when this process dies, when a signal comes (throws Interrupted), when the deadline passes or one of them dies
-/// (`failure`). On return none is left. Must be called while this process has no other thread.
+/// (`failure`). On return none is left. The processes do not inherit the caller's umask: theirs is 022. Must be called
+/// while this process has no other thread.
 RepetitionResult run_repetition(const RepetitionRequest& request, const InterruptWatch& watch);
 
 /// Adds errors of one list to another, kind by kind.

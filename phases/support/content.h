@@ -2,14 +2,31 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace mongo::phases {
 
 enum class ContentKind : std::uint8_t {
-  random,    // seeded data that neither compresses nor repeats
-  letter_a,  // the original's: every byte is 'a'
+  random,        // seeded data that neither compresses nor repeats
+  letter_a,      // the original's: every byte is 'a'
+  zero,          // every byte is 0
+  compressible,  // random, but a share of each block of 4096 bytes is zero
 };
+
+struct ContentSpec {
+  ContentKind kind = ContentKind::random;
+  unsigned compressible_percent = 0;  // 1 to 99 with ContentKind::compressible, else 0
+  friend bool operator==(const ContentSpec&, const ContentSpec&) = default;
+};
+
+/// "random", "letter-a", "zero" or "compressible:PCT" with PCT from 1 to 99 in digits without a leading zero; nothing
+/// for any other text.
+std::optional<ContentSpec> parse_content(const std::string& text);
+
+/// The word that parse_content takes.
+std::string content_name(const ContentSpec& spec);
 
 /// The bytes that the files of one worker are filled with, made beforehand so that handing them out costs some
 /// nanoseconds a piece.
@@ -19,6 +36,10 @@ enum class ContentKind : std::uint8_t {
 /// place of the file's own, and at every multiple of 4096 in the file eight bytes are changed to a hash that no other
 /// block has, so that no block repeats in the file system. Files larger than 1 MiB do go through the same data again,
 /// which a compressor would have to look back 1 MiB to notice.
+///
+/// ContentKind::compressible is the same, but the last compressible_percent of each block of the file are zero bytes,
+/// and the window begins at one of 256 places only, so that the blocks of the data are those of the file. A file that
+/// ends before the zeros of its first block begin has none.
 class Content {
  public:
   static constexpr std::size_t smallest_write_buffer = 2;
@@ -28,25 +49,27 @@ class Content {
 
   /// Allocates and fills the buffer: period + write_buffer_size bytes, all touched. Call before the time runs.
   /// Pieces can have up to write_buffer_size - 1 bytes. Throws std::invalid_argument when write_buffer_size is out of
-  /// bounds.
-  Content(ContentKind kind, std::uint64_t seed, int repetition, int process, std::size_t write_buffer_size);
+  /// bounds or compressible_percent is.
+  Content(const ContentSpec& spec, std::uint64_t seed, int repetition, int process, std::size_t write_buffer_size);
+  Content(ContentKind kind, std::uint64_t seed, int repetition, int process, std::size_t write_buffer_size)
+      : Content(ContentSpec{kind, 0}, seed, repetition, process, write_buffer_size) {}
 
   std::size_t largest_piece() const { return largest_piece_; }
 
   /// The next piece is the first of the file of this number.
   void begin_file(std::uint64_t number) {
-    if (kind_ == ContentKind::random) {
+    if (!constant_) {
       change_stamps();
       stamped_ = {};
       file_key_ = mix(worker_key_ + number);
-      start_ = mix(file_key_ ^ start_salt) % period;
+      start_ = mix(file_key_ ^ start_salt) % period & start_mask_;
       offset_ = 0;
     }
   }
 
   /// The next `length` bytes of the file, at most largest_piece(). Valid until the next call.
   const char* piece(std::size_t length) {
-    if (kind_ == ContentKind::letter_a) {
+    if (constant_) {
       return buffer_.data();
     }
     change_stamps();
@@ -95,7 +118,8 @@ class Content {
     std::uint64_t last = 0;    // block, exclusive
   };
 
-  ContentKind kind_;
+  bool constant_;  // all bytes are the same
+  std::uint64_t start_mask_;
   std::size_t largest_piece_;
   std::uint64_t worker_key_ = 0;
   std::uint64_t file_key_ = 0;

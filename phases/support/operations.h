@@ -88,6 +88,11 @@ class Operations {
     return attempt(Operation::read, name, [&] { return ::read(fd, buffer, size); });
   }
 
+  /// Waits until the device has the file's data, and what is needed to find it again.
+  bool fsync(int fd, const char* name) {
+    return attempt(Operation::fsync, name, [&] { return ::fsync(fd); }) == 0;
+  }
+
   /// Not repeated when interrupted: the descriptor is gone then, and whether the data arrived is unknown.
   bool close(int fd, const char* name) {
     const int result = ::close(fd);
@@ -102,6 +107,20 @@ class Operations {
   bool lstat(const char* name, struct stat& status) {
     return attempt(Operation::lstat, name, [&] { return ::fstatat(directory_, name, &status, AT_SYMLINK_NOFOLLOW); }) ==
            0;
+  }
+
+  enum class Presence { there, absent, failed };
+
+  /// As lstat, but that there is no such file is not counted.
+  Presence look_for(const char* name, struct stat& status) {
+    if (::fstatat(directory_, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+      return Presence::there;
+    }
+    if (errno == ENOENT) {
+      return Presence::absent;
+    }
+    fail(Operation::lstat, errno, name);
+    return Presence::failed;
   }
 
   bool symlink(const char* target, const char* name) {

@@ -35,6 +35,10 @@ const char* operation_name(Operation operation) {
       return "read_directory";
     case Operation::change_directory:
       return "change_directory";
+    case Operation::fsync:
+      return "fsync";
+    case Operation::verify:
+      return "verify";
   }
   return "unknown";
 }

@@ -63,6 +63,8 @@ TEST(Operations, EachHasANameOfItsOwn) {
   EXPECT_EQ(names.size(), operation_count);
   EXPECT_FALSE(names.contains("unknown"));
   EXPECT_STREQ(operation_name(Operation::read_directory), "read_directory");
+  EXPECT_STREQ(operation_name(Operation::fsync), "fsync");
+  EXPECT_STREQ(operation_name(Operation::verify), "verify");
 }
 
 TEST(CurrentPath, FollowsTheWay) {

@@ -41,7 +41,7 @@ TEST(DeepTree, AllPhasesBeyondPathMaxWithFewDescriptors) {
   EXPECT_EQ(linked.failures[0].operation, "symlink");
   EXPECT_EQ(linked.failures[0].error_number, ENAMETOOLONG);
   EXPECT_EQ(linked.failures[0].count, n - linked.files);
-  EXPECT_GT(linked.files, 500u);
+  EXPECT_GT(linked.files, 100u);  // XFS takes 1023 bytes only
 
   EXPECT_EQ(text(run_phase("read", scratch, settings)), done(2 * n, 2 * plan.total_bytes));
   EXPECT_EQ(text(run_phase("stat", scratch, settings)), done(2 * n, 0));

@@ -92,7 +92,7 @@ TEST(Create, FilesDoNotCompressAndShareNoBlock) {
 
 TEST(Create, LetterA) {
   const Scratch scratch;
-  run_phase("create", scratch, {.tree = branchy(), .content = ContentKind::letter_a});
+  run_phase("create", scratch, {.tree = branchy(), .content = {ContentKind::letter_a}});
   EXPECT_EQ(listing(scratch / "testdir1-1-1"), expected_tree());
   EXPECT_EQ(testing::output_of("find " + scratch.path() + " -type f -exec cat {} + | tr -d a | wc -c"), "0\n");
 }

@@ -1,11 +1,15 @@
 #include "support.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -67,7 +71,9 @@ Outcome run_in_child(const std::function<void(Counters&)>& work) {
   return outcome;
 }
 
-Outcome run_phase(const char* name, const Scratch& scratch, const Settings& settings) {
+namespace {
+
+Outcome run_function(void (*function)(Context&), const Scratch& scratch, const Settings& settings) {
   return run_in_child([&](Counters& counters) {
     Content content(settings.content, 42, settings.repetition, settings.process, settings.write_buffer_size);
     Context context;
@@ -77,13 +83,37 @@ Outcome run_phase(const char* name, const Scratch& scratch, const Settings& sett
     context.process = settings.process;
     context.tree = settings.tree;
     context.write_buffer_size = settings.write_buffer_size;
+    context.sync_each = settings.sync_each;
     context.content = &content;
     context.counters = &counters;
     if (settings.prepare) {
       settings.prepare();
     }
-    find(name)->run(context);
+    function(context);
   });
+}
+
+}  // namespace
+
+Outcome run_phase(const char* name, const Scratch& scratch, const Settings& settings) {
+  return run_function(find(name)->run, scratch, settings);
+}
+
+Outcome verify_phase(const char* name, const Scratch& scratch, const Settings& settings) {
+  return run_function(find(name)->verify, scratch, settings);
+}
+
+void break_system_call(long number) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+    throw std::runtime_error(std::string("seccomp: ") + std::strerror(errno));
+  }
 }
 
 std::map<std::string, std::string> listing(const std::string& directory) {
@@ -126,8 +156,9 @@ std::string text(const Outcome& outcome) {
   std::ostringstream out;
   out << outcome.files << " files, " << outcome.bytes << " bytes";
   for (const Failure& failure : outcome.failures) {
-    out << "; " << failure.operation << " " << strerrorname_np(failure.error_number) << " x" << failure.count << " "
-        << failure.first_path;
+    const bool difference = failure.error_number == 0;
+    out << "; " << failure.operation << " " << (difference ? "-" : strerrorname_np(failure.error_number)) << " x"
+        << failure.count << " " << failure.first_path;
   }
   return out.str();
 }

@@ -49,12 +49,19 @@ struct Settings {
   int repetition = 1;
   int process = 1;
   std::size_t write_buffer_size = 4096;
-  ContentKind content = ContentKind::random;
+  ContentSpec content = {};
+  bool sync_each = false;
   std::function<void()> prepare = nullptr;  // in the child, before the phase
 };
 
 /// Runs one phase in a child with the scratch directory as the mount point.
 Outcome run_phase(const char* name, const Scratch& scratch, const Settings& settings);
+
+/// Runs Phase::verify of one phase in the same way.
+Outcome verify_phase(const char* name, const Scratch& scratch, const Settings& settings);
+
+/// From now on this process gets EIO from a system call (SYS_fsync, ...), as from a broken disk. Needs no privileges.
+void break_system_call(long number);
 
 /// Relative path -> kind and size of everything below a directory: "dir", "file 123" or "link TARGET".
 std::map<std::string, std::string> listing(const std::string& directory);
