@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ struct FilesystemDriver {
   std::vector<std::string> mkfs_options;
   /// Parts of the options' values that are refused for the same reasons, such as "logdev" in "-l size=64m,logdev=x".
   std::vector<std::string> refused_mkfs_suboptions;
+  /// Whether such an argv leaves something for later that mkfs could write at once, so that it falls into the phases.
+  /// Null: the file system has no such thing.
+  std::optional<bool> (*lazy_initialisation)(const std::vector<std::string>& argv) = nullptr;
   std::vector<std::string> version_argv;  // prints mkfs's version, on stdout or stderr
   std::string unavailable;                // non-empty: known by name, and why this version of the tool cannot run it
 };

@@ -1,21 +1,27 @@
 // ext2, ext3 and ext4. Options: mke2fs(8) and ext4(5), e2fsprogs 1.47.
-#include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 #include "fsdrivers/driver.h"
 
 namespace mongo::fsdrivers::driver_ext {
 namespace {
 
+/// Where the E is in "-E x", "-Ex", and behind letters that take no value: "-jE x"; npos in other words.
+std::size_t extended_letter(const std::string& word) {
+  const std::size_t letter = word.starts_with('-') ? word.find_first_not_of("cDjK", 1) : std::string::npos;
+  return letter != std::string::npos && word[letter] == 'E' ? letter : std::string::npos;
+}
+
 /// ext4 writes its inode tables and journal in the background after the first mount unless told otherwise: two runs
 /// would differ by how much of that fell into a phase. mke2fs takes only the last -E, so a -E of the user's is joined,
-/// and wins where it speaks.
+/// and wins where it speaks. ext2 and ext3 have no such tables: mke2fs would leave them to the kernel with
+/// uninit_bg or metadata_csum only, and with these the kernel does not mount as ext2 or ext3.
 void disable_lazy_init(std::vector<std::string>& options) {
   std::string extended;
   for (std::size_t i = 0; i < options.size();) {
-    // "-E x", "-Ex", and behind letters that take no value: "-jE x".
-    const std::size_t letter =
-        options[i].starts_with('-') ? options[i].find_first_not_of("cDjK", 1) : std::string::npos;
-    if (letter == std::string::npos || options[i][letter] != 'E') {
+    const std::size_t letter = extended_letter(options[i]);
+    if (letter == std::string::npos) {
       ++i;
       continue;
     }
@@ -39,6 +45,30 @@ void disable_lazy_init(std::vector<std::string>& options) {
   }
   options.insert(options.begin(), {"-E", extended});
 }
+
+/// Of repeated words mke2fs takes the last for the tables; a journal that was lazy once stays it.
+bool is_lazy(const std::vector<std::string>& argv, bool has_lazy_tables) {
+  std::string extended;
+  for (std::size_t i = 0; i < argv.size(); ++i) {
+    const std::size_t letter = extended_letter(argv[i]);
+    if (letter == std::string::npos) continue;
+    extended = argv[i].substr(letter + 1);
+    if (extended.empty() && i + 1 < argv.size()) extended = argv[++i];
+  }
+  bool tables = true, journal = false;  // what mke2fs does when it is told nothing
+  std::istringstream words(extended);
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::size_t equals = word.find('=');
+    // As mke2fs reads it: without a value, or with a number other than 0.
+    const bool on = equals == std::string::npos || std::strtoul(word.c_str() + equals + 1, nullptr, 0) != 0;
+    const std::string name = word.substr(0, equals);
+    if (name == "lazy_itable_init") tables = on;
+    if (name == "lazy_journal_init") journal = journal || on;
+  }
+  return (tables && has_lazy_tables) || journal;
+}
+std::optional<bool> lazy_tables_or_journal(const std::vector<std::string>& argv) { return is_lazy(argv, true); }
+std::optional<bool> lazy_journal(const std::vector<std::string>& argv) { return is_lazy(argv, false); }
 
 std::vector<std::string> format(const char* type, const FormatRequest& request) {
   // -F: on a device without partitions mke2fs would ask on a terminal. The guard has looked before.
@@ -65,6 +95,7 @@ FilesystemDriver driver(const char* type, const char* summary,
   // device: the journal elsewhere. journal_dev, which is feature_i3 too: a journal instead of a file system. offset:
   // not at the beginning of the device, where it would be mounted from.
   driver.refused_mkfs_suboptions = {"device", "journal_dev", "feature_i3", "offset"};
+  driver.lazy_initialisation = std::string_view(type) == "ext4" ? lazy_tables_or_journal : lazy_journal;
   driver.version_argv = {std::string("mkfs.") + type, "-V"};
   return driver;
 }

@@ -11,6 +11,7 @@
 #include "harness/cli/text_observer.h"
 #include "harness/core/errors.h"
 #include "harness/device/guard.h"
+#include "harness/device/loop.h"
 #include "harness/device/loop_check.h"
 #include "harness/device/mkfs_options.h"
 #include "harness/device/mount.h"
@@ -60,7 +61,10 @@ int dry_run(const Cell& cell, CommandContext& context) {
     const Guard guard(options);
     guard.require(guard.resolve(cell.device.path));
   } else {
-    check_loop_spec(cell.device, options);
+    LoopOptions loop;
+    loop.preallocate = !cell.sparse;
+    loop.sector_size = cell.sector_size;
+    check_loop_spec(cell.device, options, loop);
   }
   MountPoint::check(cell.mount_point);
   return 0;
@@ -123,6 +127,21 @@ CommandBody add_run_command(CLI::App& app) {
                       "options for mkfs, split into words as a shell would; nothing is expanded");
   command->add_option("--mount-options", request.mount_options, "options for mount, comma-separated");
   command->add_option("--results", request.results, "directory for the result files; default: results");
+  command->add_option(
+      "--cache", request.cache,
+      "caches before each repetition: warm (default: as they are), drop (drop_caches), remount; for all "
+      "phases, or as read=drop,stat=remount");
+  command->add_option("--sync", request.sync,
+                      "each: fsync after each file, inside the time; phase (default): syncfs after each phase, outside "
+                      "it; none");
+  command->add_option("--content", request.content,
+                      "of the files: random (default; does not compress), letter-a, zero, compressible:PCT");
+  command->add_flag("--verify", request.verify,
+                    "compare what was written, copied and linked after the phases, outside their time");
+  command->add_option("--phase-timeout", request.phase_timeout,
+                      "seconds after which a phase has failed; default: a day");
+  command->add_option("--sector-size", request.sector_size, "of loop: and ram: devices, 512 (default) to 4096 bytes");
+  command->add_flag("--sparse", request.sparse, "do not allocate the file of loop:SIZE or ram:SIZE beforehand");
   command->add_flag("!--no-latency", request.latency, "do not measure how long each operation takes");
   command->add_flag("--destroy", request.destroy,
                     "format although the device holds something that this tool did not make");

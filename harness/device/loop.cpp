@@ -65,17 +65,19 @@ devio::FileDescriptor open_node(const std::string& node, int number) {
 
 // Configured in one step, so that there is never a moment with a file attached and without autoclear. Returns 0 or an
 // errno.
-int configure(int device, const BackingFile& backing) {
+int configure(int device, const BackingFile& backing, const LoopOptions& options) {
   loop_config config{};
   config.fd = static_cast<__u32>(backing.file.get());
-  config.block_size = 512;
+  config.block_size = options.sector_size;
   config.info.lo_flags = LO_FLAGS_AUTOCLEAR;
   std::snprintf(reinterpret_cast<char*>(config.info.lo_file_name), LO_NAME_SIZE, "%s", backing.name.c_str());
-  if (backing.direct_io) {
+  if (backing.direct_io && options.direct_io) {
     config.info.lo_flags |= LO_FLAGS_DIRECT_IO;
     if (ioctl(device, LOOP_CONFIGURE, &config) == 0) return 0;
     if (errno != EINVAL) return errno;
-    config.info.lo_flags = LO_FLAGS_AUTOCLEAR;  // the file system behind cannot do direct I/O
+    // Some kernels refuse, others go through the page cache without a word, when the file system behind cannot do
+    // direct I/O or not in sectors of this size.
+    config.info.lo_flags = LO_FLAGS_AUTOCLEAR;
   }
   return ioctl(device, LOOP_CONFIGURE, &config) == 0 ? 0 : errno;
 }
@@ -98,14 +100,15 @@ void check_loop_control() {
   open_control();
 }
 
-std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec, const Before& before) {
+std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec, const Before& before,
+                                               const LoopOptions& options) {
   BackingFile backing;
   switch (spec.kind) {
     case DeviceSpec::Kind::loop_new:
-      backing = make_unnamed_file(spec.size);
+      backing = make_unnamed_file(spec.size, options.preallocate);
       break;
     case DeviceSpec::Kind::ram:
-      backing = make_memory(spec.size);
+      backing = make_memory(spec.size, options.preallocate);
       break;
     case DeviceSpec::Kind::loop_file:
       backing = open_image(spec.path);
@@ -113,6 +116,8 @@ std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec, const Bef
     case DeviceSpec::Kind::block:
       throw RunError("attach", spec.given + " is a device already, nothing is attached for it");
   }
+  check_whole_sectors(spec, size_of(backing), options.sector_size);
+  const bool had_holes = spec.kind == DeviceSpec::Kind::loop_file && !is_allocated(backing.file.get());
   const devio::FileDescriptor control = open_control();
   const Clock::time_point deadline = Clock::now() + patience;
   milliseconds pause(1);
@@ -124,13 +129,15 @@ std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec, const Bef
     devio::FileDescriptor device = open_node(node, number);
     struct stat file {};
     if (before && fstat(backing.file.get(), &file) == 0) before(node, file.st_dev, file.st_ino);
-    const int error = configure(device.get(), backing);
+    const int error = configure(device.get(), backing, options);
     if (error == 0) {
       std::unique_ptr<LoopDevice> attached(new LoopDevice);
       attached->node_ = node;
       attached->backing_ = backing.name;
       attached->device_fd_ = device.release();
       attached->backing_fd_ = backing.file.release();
+      attached->keep_allocated_ = options.preallocate && !had_holes;
+      attached->in_memory_ = spec.kind == DeviceSpec::Kind::ram;
       attached->attached_ = true;
       attached->owner_ = getpid();
       return attached;
@@ -151,6 +158,29 @@ LoopDevice::~LoopDevice() {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mongo: %s\n", error.what());
   }
+}
+
+bool LoopDevice::direct_io() const {
+  return attached_ && devio::trimmed(devio::read_file(sys_folder(node_) + "/loop/dio").text) == "1";
+}
+
+bool LoopDevice::preallocated() const { return attached_ && is_allocated(backing_fd_); }
+
+void LoopDevice::preallocate_again() {
+  if (!attached_ || !keep_allocated_) return;
+  int error = allocate(backing_fd_);
+  // What the file system behind notes about the new blocks shall not be written in the middle of a phase.
+  if (error == 0 && fsync(backing_fd_) != 0) error = errno;
+  if (error == 0) return;
+  throw RunError("preallocate", fmt::format("{}: filling the holes that mkfs made in it: {}. {}", backing_,
+                                            errno_text(error), "Make room on the disk behind."));
+}
+
+void LoopDevice::drop_backing_cache() {
+  if (!attached_ || in_memory_ || direct_io()) return;
+  // Dirty pages are not dropped, so they are written first. Source: posix_fadvise(2), which returns the errno.
+  const int error = fdatasync(backing_fd_) != 0 ? errno : posix_fadvise(backing_fd_, 0, 0, POSIX_FADV_DONTNEED);
+  if (error != 0) throw RunError("drop caches", fmt::format("{}: {}", backing_, errno_text(error)));
 }
 
 void LoopDevice::detach() {

@@ -192,7 +192,37 @@ void check_memory(ByteSize size) {
   }
 }
 
-BackingFile make_unnamed_file(ByteSize size) {
+void check_whole_sectors(const DeviceSpec& spec, std::uint64_t bytes, unsigned sector_size) {
+  if (sector_size <= sector || bytes % sector_size == 0) return;
+  const std::string what = fmt::format("has {} bytes, no multiple of its sectors' {}", bytes, sector_size);
+  const std::string advice = "Take another size, or sectors of 512 bytes.";
+  if (spec.kind == DeviceSpec::Kind::loop_file) refuse_image(spec.path, what, advice);
+  throw RunError("attach", fmt::format("{} {}. {}", devio::printable(spec.given), what, advice));
+}
+
+std::uint64_t size_of(const BackingFile& backing) {
+  struct stat info {};
+  if (fstat(backing.file.get(), &info) != 0) fail("asking for the size of " + backing.name, errno, file_advice);
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+int allocate(int file) {
+  struct stat info {};
+  if (fstat(file, &info) != 0) return errno;
+  while (fallocate(file, FALLOC_FL_KEEP_SIZE, 0, info.st_size) != 0) {
+    if (errno == EOPNOTSUPP || errno == ENOSYS) return 0;
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+bool is_allocated(int file) {
+  struct stat info {};
+  // st_blocks is in units of 512 bytes whatever the file system's blocks are.
+  return fstat(file, &info) == 0 && info.st_blocks >= (info.st_size + 511) / 512;
+}
+
+BackingFile make_unnamed_file(ByteSize size, bool preallocate) {
   check_room(size);
   const std::string folder = temporary_folder();
   BackingFile backing;
@@ -205,25 +235,22 @@ BackingFile make_unnamed_file(ByteSize size) {
     fail(fmt::format("making a file of {} in {}", format_exact(size), folder), errno, file_advice);
   }
   // Allocated now, so that the disk behind cannot run full in the middle of a measurement.
-  int result = 0;
-  do {
-    result = fallocate(backing.file.get(), 0, 0, length);
-  } while (result != 0 && errno == EINTR);
-  if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
-    fail(fmt::format("allocating {} in {}", format_exact(size), folder), errno, file_advice);
+  if (const int error = preallocate ? allocate(backing.file.get()) : 0; error != 0) {
+    fail(fmt::format("allocating {} in {}", format_exact(size), folder), error, file_advice);
   }
   return backing;
 }
 
-BackingFile make_memory(ByteSize size) {
+BackingFile make_memory(ByteSize size, bool preallocate) {
   check_memory(size);
   BackingFile backing;
   // The pid makes the name in /sys/block/loopN/loop/backing_file differ from that of a successor on the same device.
   backing.file = devio::FileDescriptor(memfd_create(fmt::format("mongo-{}", getpid()).c_str(), MFD_CLOEXEC));
   backing.name = "memory";
-  if (!backing.file.valid() || ftruncate(backing.file.get(), static_cast<off_t>(size.bytes)) != 0) {
-    fail(fmt::format("making {} of memory", format_exact(size)), errno, "Use loop:SIZE instead.");
-  }
+  int error = 0;
+  if (!backing.file.valid() || ftruncate(backing.file.get(), static_cast<off_t>(size.bytes)) != 0) error = errno;
+  if (error == 0 && preallocate) error = allocate(backing.file.get());
+  if (error != 0) fail(fmt::format("making {} of memory", format_exact(size)), error, "Use loop:SIZE instead.");
   return backing;
 }
 

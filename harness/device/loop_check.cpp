@@ -5,7 +5,6 @@
 #include "harness/core/errors.h"
 #include "harness/device/contents.h"
 #include "harness/device/kernel_view.h"
-#include "harness/device/loop.h"
 #include "harness/device/loop_backing.h"
 #include "harness/device/system_files.h"
 
@@ -30,18 +29,21 @@ void check_contents(const DeviceSpec& spec, bool destroy) {
 
 }  // namespace
 
-void check_loop_spec(const DeviceSpec& spec, const GuardOptions& options) {
+void check_loop_spec(const DeviceSpec& spec, const GuardOptions& options, const LoopOptions& loop) {
   switch (spec.kind) {
     case DeviceSpec::Kind::block:
       return;
     case DeviceSpec::Kind::loop_new:
+      check_whole_sectors(spec, spec.size.bytes, loop.sector_size);
       check_room(spec.size);
       break;
     case DeviceSpec::Kind::ram:
+      check_whole_sectors(spec, spec.size.bytes, loop.sector_size);
       check_memory(spec.size);
       break;
     case DeviceSpec::Kind::loop_file: {
       const BackingFile image = open_image(spec.path);  // locked until the end of this look
+      check_whole_sectors(spec, size_of(image), loop.sector_size);
       check_contents(spec, options.destroy);
       break;
     }

@@ -186,6 +186,12 @@ void check_mount_options(const std::string& options) {
     throw UsageError(fmt::format("mount options '{}': a double quote is not closed", devio::printable(options)));
 }
 
+std::string mount_version() {
+  const char* version = nullptr;
+  mnt_get_library_version(&version);
+  return version == nullptr ? "libmount" : fmt::format("libmount {}", version);
+}
+
 std::string mount_filesystem(const MountRequest& request) {
   struct stat node {
   }, before{};

@@ -43,6 +43,9 @@ struct MountRequest {
 /// UsageError.
 void check_mount_options(const std::string& options);
 
+/// The library that mounts, e.g. "libmount 2.38.1".
+std::string mount_version();
+
 /// Mounts with libmount and makes sure of it: the mount point has another st_dev than before, the mount table names the
 /// device and the type. Returns the options in force. Throws RunError("mount", ...) with the kernel's last log line
 /// where readable, and nothing is mounted then.

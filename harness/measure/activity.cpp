@@ -28,6 +28,15 @@ DeviceActivity activity_between(const DeviceCounters& before, const DeviceCounte
           after.flushes - before.flushes};
 }
 
+DeviceActivity& operator+=(DeviceActivity& into, const DeviceActivity& more) {
+  into.read_requests += more.read_requests;
+  into.read_bytes += more.read_bytes;
+  into.write_requests += more.write_requests;
+  into.written_bytes += more.written_bytes;
+  into.flushes += more.flushes;
+  return into;
+}
+
 std::optional<double> read_busy_seconds(const std::string& root) {
   std::ifstream file(root + "proc/stat");
   std::string name;

@@ -21,6 +21,7 @@ std::optional<DeviceCounters> read_device_counters(const std::string& major_mino
 
 /// What happened between two readings.
 DeviceActivity activity_between(const DeviceCounters& before, const DeviceCounters& after);
+DeviceActivity& operator+=(DeviceActivity& into, const DeviceActivity& more);
 
 /// Seconds that all CPUs of this machine have been busy since boot: user, nice, system, irq, softirq and steal of the
 /// first line of /proc/stat, in ticks of 1/sysconf(_SC_CLK_TCK) s. Nothing when it cannot be read. Source: proc(5).

@@ -4,10 +4,24 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
 namespace mongo {
+
+void FragmentHistogram::add(std::uint64_t fragments) {
+  ++files_[fragments == 0 ? 0 : static_cast<std::size_t>(std::bit_width(fragments - 1)) + 1];
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> FragmentHistogram::buckets() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> result;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const std::uint64_t least = i < 2 ? i : (std::uint64_t{1} << (i - 2)) + 1;
+    if (files_[i] > 0) result.emplace_back(least, files_[i]);
+  }
+  return result;
+}
 
 void ExtentCounter::add(const fiemap_extent& extent) {
   const std::uint32_t flags = extent.fe_flags;

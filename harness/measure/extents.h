@@ -2,8 +2,9 @@
 
 #include <linux/fiemap.h>
 
+#include <array>
 #include <cstdint>
-#include <functional>
+#include <utility>
 #include <vector>
 
 namespace mongo {
@@ -17,6 +18,17 @@ struct FileExtents {
   std::uint64_t unwritten = 0;    // preallocated, no data
   std::uint64_t inline_data = 0;  // inside the inode or a tail: no block of its own
   std::uint64_t delayed = 0;      // not yet placed
+};
+
+/// How many files have how many fragments. Constant memory: the buckets begin at 0, 1, 2, 3, 5, 9, 17, ...
+class FragmentHistogram {
+ public:
+  void add(std::uint64_t fragments);
+  /// The smallest number of fragments of each bucket that is not empty, ascending, and its files.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> buckets() const;
+
+ private:
+  std::array<std::uint64_t, 66> files_{};
 };
 
 /// Counts fragments of one file from its extents, given in logical order.

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <random>
 
+#include "harness/measure/environment.h"
+
 namespace mongo {
 namespace {
 
@@ -19,7 +21,7 @@ std::string utc(const char* format) {
 
 }  // namespace
 
-HostRecord describe_host() {
+HostRecord describe_host(const std::string& root) {
   HostRecord host;
   utsname names{};
   if (uname(&names) == 0) {
@@ -27,6 +29,7 @@ HostRecord describe_host() {
     host.kernel = fmt::format("{} {}", names.sysname, names.release);
     host.machine = names.machine;
   }
+  describe_environment(host, root);
   return host;
 }
 

@@ -6,8 +6,9 @@
 
 namespace mongo {
 
-/// Who and what this host is, from uname(2).
-HostRecord describe_host();
+/// Who and what this host is, from uname(2), and what it is like: describe_environment() of a root, which may be made
+/// up.
+HostRecord describe_host(const std::string& root = "/");
 
 /// Now, in UTC: "2026-11-30T16:50:01Z".
 std::string utc_now();

@@ -21,10 +21,12 @@ Space read_space(int fd) {
   return space;
 }
 
-double sync_filesystem(int fd) {
+SyncResult sync_filesystem(int fd) {
   const auto start = std::chrono::steady_clock::now();
-  if (syncfs(fd) != 0) throw RunError("sync", "syncfs of the mounted file system: " + errno_text(errno));
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  SyncResult result;
+  if (syncfs(fd) != 0) result.error = errno;
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
 }
 
 }  // namespace mongo

@@ -16,7 +16,13 @@ struct Space {
 /// Throws RunError("measure", ...).
 Space read_space(int fd);
 
-/// syncfs(2). Returns the seconds that it took, by the monotonic clock. Throws RunError("sync", ...).
-double sync_filesystem(int fd);
+/// How syncfs(2) went.
+struct SyncResult {
+  double seconds = 0;  // by the monotonic clock
+  int error = 0;       // errno, or 0: what delayed allocation could not place is told here
+};
+
+/// syncfs(2).
+SyncResult sync_filesystem(int fd);
 
 }  // namespace mongo

@@ -7,10 +7,12 @@
 
 #include <cerrno>
 #include <chrono>
-#include <utility>
+#include <string>
 
+#include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
 #include "harness/measure/extents.h"
+#include "harness/measure/fibmap.h"
 #include "phases/support/walk.h"
 
 namespace mongo {
@@ -31,7 +33,8 @@ struct Sum {
 
 class SurveyVisitor : public phases::WalkVisitor {
  public:
-  SurveyVisitor(Survey& survey, const InterruptWatch& watch) : survey_(survey), watch_(watch) {}
+  SurveyVisitor(Survey& survey, const InterruptWatch& watch, ExtentSource source)
+      : survey_(survey), watch_(watch), source_(source), fibmap_(watch) {}
 
   bool enter(const char*) {
     ++survey_.directories;
@@ -40,43 +43,89 @@ class SurveyVisitor : public phases::WalkVisitor {
 
   bool regular(const char* name) {
     if (++survey_.files % 1024 == 0) watch_.check();
-    if (fiemap_error_ != 0) return true;
-    // O_NOATIME: looking must not write.
-    const int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOATIME);
-    if (fd < 0) return note_failure("open", name);
     struct stat info {};
-    FileExtents extents;
-    bool well = true;
-    if (fstat(fd, &info) != 0) {
-      well = note_failure("fstat", name);
-    } else if (fiemap_error_ = reader_.read(fd, 0, extents); fiemap_error_ == 0) {
-      add(extents, info.st_size);
-    } else if (fiemap_error_ != EOPNOTSUPP && fiemap_error_ != ENOTTY) {
-      errno = std::exchange(fiemap_error_, 0);
-      well = note_failure("FIEMAP", name);
+    // By name: an empty file, of which there may be many, then needs no descriptor.
+    if (fstatat(AT_FDCWD, name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+      sizes_known_ = false;
+      return note_failure("fstatat", name, errno);
     }
-    close(fd);
-    return well;
+    data_bytes_ += static_cast<std::uint64_t>(info.st_size);
+    allocated_bytes_ += static_cast<std::uint64_t>(info.st_blocks) * 512;
+    if (method_ == Method::none) return true;
+    if (method_ != Method::undecided && info.st_size == 0 && info.st_blocks == 0) {
+      add(FileExtents(), 0);
+      return true;
+    }
+    // O_NOATIME: looking must not write.
+    const Descriptor file(open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOATIME));
+    if (!file) return note_failure("open", name, errno);
+    if (method_ == Method::undecided && source_ == ExtentSource::fibmap) try_fibmap(file.get());
+    if (method_ == Method::undecided || method_ == Method::fiemap) {
+      FileExtents extents;
+      const int error = fiemap_.read(file.get(), 0, extents);
+      if (error == 0) {
+        method_ = Method::fiemap;
+        add(extents, info.st_size);
+        return true;
+      }
+      if (method_ == Method::fiemap || (error != EOPNOTSUPP && error != ENOTTY)) {
+        return note_failure("FIEMAP", name, error);
+      }
+      fiemap_error_ = error;
+      try_fibmap(file.get());
+    }
+    return method_ == Method::none || read_by_fibmap(file.get(), name, info);
   }
 
   void finish() {
+    if (sizes_known_) {
+      survey_.data_bytes = data_bytes_;
+      survey_.allocated_bytes = allocated_bytes_;
+    }
     Fragmentation& result = survey_.fragmentation;
-    if (fiemap_error_ != 0) {
-      result.reason = "the file system does not tell its extents (FIEMAP: " + errno_name(fiemap_error_) + ")";
+    if (method_ == Method::none) {
+      const std::string fiemap = fiemap_error_ != 0 ? "FIEMAP: " + errno_name(fiemap_error_) + ", " : "";
+      result.reason =
+          fmt::format("the file system does not tell its extents ({}FIBMAP: {})", fiemap, errno_name(fibmap_error_));
       return;
     }
+    if (method_ == Method::fibmap && files_with_blocks_ > 0 && all_files_.files == 0 && failure_.empty()) {
+      // Some file systems have the call but no answer.
+      result.reason = "the file system does not tell its extents (FIBMAP answers 0 for every block)";
+      return;
+    }
+    if (method_ == Method::fiemap) result.method = "FIEMAP";
+    if (method_ == Method::fibmap) result.method = "FIBMAP";
     if (!failure_.empty()) {
       result.reason = failure_;
       return;
     }
     result.above_threshold = above_threshold_.count();
     result.all_files = all_files_.count();
+    result.files_by_fragments = by_fragments_.buckets();
     if (above_threshold_.files > 0) return;
     result.reason =
         fmt::format("no file with extents that can be counted is larger than {} bytes", result.threshold_bytes);
   }
 
  private:
+  /// The call that tells the extents, found out with the first file.
+  enum class Method { undecided, fiemap, fibmap, none };
+
+  void try_fibmap(int fd) {
+    fibmap_error_ = fibmap_.probe(fd);
+    method_ = fibmap_error_ == 0 ? Method::fibmap : Method::none;
+  }
+
+  bool read_by_fibmap(int fd, const char* name, const struct stat& info) {
+    FileExtents extents;
+    const int error = fibmap_.read(fd, static_cast<std::uint64_t>(info.st_size), extents);
+    if (error != 0) return note_failure("FIBMAP", name, error);
+    if (info.st_blocks > 0) ++files_with_blocks_;
+    add(extents, info.st_size);
+    return true;
+  }
+
   void add(const FileExtents& extents, off_t size) {
     Fragmentation& result = survey_.fragmentation;
     result.shared_extents += extents.shared;
@@ -88,6 +137,7 @@ class SurveyVisitor : public phases::WalkVisitor {
       ++result.encoded_files;
       return;
     }
+    by_fragments_.add(extents.fragments);
     // Without data on the device of their own, empty and inline files would make a ratio below 1 out of nothing.
     if (extents.fragments == 0) return;
     all_files_.fragments += extents.fragments;
@@ -97,16 +147,23 @@ class SurveyVisitor : public phases::WalkVisitor {
     ++above_threshold_.files;
   }
 
-  bool note_failure(const char* call, const char* name) {
-    if (failure_.empty()) failure_ = fmt::format("{} of {}: {}", call, name, errno_text(errno));
+  bool note_failure(const char* call, const char* name, int error) {
+    if (failure_.empty()) failure_ = fmt::format("{} of {}: {}", call, name, errno_text(error));
     return false;
   }
 
   Survey& survey_;
   const InterruptWatch& watch_;
-  ExtentReader reader_;
+  const ExtentSource source_;
+  ExtentReader fiemap_;
+  BlockReader fibmap_;
+  Method method_ = Method::undecided;
+  int fiemap_error_ = 0, fibmap_error_ = 0;
   Sum above_threshold_, all_files_;
-  int fiemap_error_ = 0;
+  FragmentHistogram by_fragments_;
+  std::uint64_t data_bytes_ = 0, allocated_bytes_ = 0;
+  bool sizes_known_ = true;
+  std::uint64_t files_with_blocks_ = 0;
   std::string failure_;
 };
 
@@ -130,7 +187,7 @@ class CurrentDirectory {
 
 }  // namespace
 
-Survey survey_filesystem(int root_fd, const InterruptWatch& watch) {
+Survey survey_filesystem(int root_fd, const InterruptWatch& watch, ExtentSource source) {
   const auto start = std::chrono::steady_clock::now();
   Survey survey;
   survey.directories = 1;  // the root is not entered
@@ -139,7 +196,7 @@ Survey survey_filesystem(int root_fd, const InterruptWatch& watch) {
   phases::Context context;
   context.mount_fd = root_fd;
   context.counters = &counters;
-  SurveyVisitor visitor(survey, watch);
+  SurveyVisitor visitor(survey, watch, source);
   phases::Walk walk(context);
   walk.whole_file_system(visitor);
   visitor.finish();

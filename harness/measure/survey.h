@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "harness/core/interrupt.h"
 #include "harness/core/record.h"
 
@@ -9,11 +12,20 @@ namespace mongo {
 struct Survey {
   std::uint64_t files = 0;        // regular files
   std::uint64_t directories = 0;  // the root and lost+found included
+  // Of all regular files; null when one of them could not be asked.
+  std::optional<std::uint64_t> data_bytes;       // st_size
+  std::optional<std::uint64_t> allocated_bytes;  // st_blocks, which counts units of 512 bytes
   Fragmentation fragmentation;
+};
+
+/// Which call tells where the data of a file is.
+enum class ExtentSource {
+  best,    // FIEMAP; FIBMAP where there is no FIEMAP
+  fibmap,  // FIBMAP
 };
 
 /// Counts files, directories and fragments below root_fd. Sync before: extents that have no place yet are not counted
 /// as fragments. Constant memory. Throws RunError("survey", ...), Interrupted.
-Survey survey_filesystem(int root_fd, const InterruptWatch& watch);
+Survey survey_filesystem(int root_fd, const InterruptWatch& watch, ExtentSource source = ExtentSource::best);
 
 }  // namespace mongo

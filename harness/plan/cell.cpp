@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "fsdrivers/catalogue.h"
 #include "harness/core/errors.h"
@@ -52,7 +53,68 @@ std::vector<const phases::Phase*> choose_phases(const std::optional<std::string>
   return chosen;
 }
 
+SyncPolicy parse_sync(const std::string& name) {
+  std::vector<std::string> names;
+  for (const SyncPolicy policy : {SyncPolicy::each, SyncPolicy::phase, SyncPolicy::none}) {
+    if (name == sync_policy_name(policy)) return policy;
+    names.emplace_back(sync_policy_name(policy));
+  }
+  const std::string hint = nearest(name, names);
+  throw UsageError(fmt::format("--sync '{}' is not known{}. There are: {}", name,
+                               hint.empty() ? "" : fmt::format(" (did you mean {}?)", hint), fmt::join(names, ", ")));
+}
+
+phases::ContentSpec read_content(const std::string& name) {
+  if (const auto content = phases::parse_content(name)) return *content;
+  const std::string hint = nearest(name, {"random", "letter-a", "zero", "compressible"});
+  throw UsageError(fmt::format(
+      "--content '{}' is not known{}. There are: random, letter-a, zero, and compressible:PCT with PCT from 1 to 99",
+      name, hint.empty() ? "" : fmt::format(" (did you mean {}?)", hint)));
+}
+
+/// What the kernel's loop driver takes (LOOP_CONFIGURE): a power of two up to the page size.
+unsigned parse_sector_size(const std::string& text) {
+  for (const unsigned size : {512U, 1024U, 2048U, 4096U}) {
+    if (text == std::to_string(size)) return size;
+  }
+  throw UsageError(fmt::format("--sector-size '{}' is not possible. There are: 512, 1024, 2048, 4096 bytes", text));
+}
+
+/// What has to do with the conditions under which is measured.
+void resolve_conditions(const RunRequest& request, Cell& cell) {
+  if (request.cache) cell.cache = parse_cache(*request.cache, cell.phases);
+  if (request.sync) cell.sync = parse_sync(*request.sync);
+  if (request.content) cell.content = read_content(*request.content);
+  cell.verify = request.verify;
+  if (request.phase_timeout) {
+    cell.phase_timeout_seconds = parse_count(*request.phase_timeout, "--phase-timeout", 1, max_phase_timeout_seconds);
+  }
+  const bool attached = cell.device.kind != DeviceSpec::Kind::block;
+  if (request.sector_size) {
+    cell.sector_size = parse_sector_size(*request.sector_size);
+    if (!attached) {
+      throw UsageError("--sector-size is for loop:SIZE, loop:PATH and ram:SIZE: a block device has its own");
+    }
+  }
+  if (request.sparse && cell.device.kind != DeviceSpec::Kind::loop_new && cell.device.kind != DeviceSpec::Kind::ram) {
+    throw UsageError("--sparse is for loop:SIZE and ram:SIZE: what exists already is taken as it is");
+  }
+  cell.sparse = request.sparse;
+}
+
 }  // namespace
+
+const char* sync_policy_name(SyncPolicy policy) {
+  switch (policy) {
+    case SyncPolicy::each:
+      return "each";
+    case SyncPolicy::phase:
+      return "phase";
+    case SyncPolicy::none:
+      return "none";
+  }
+  return "unknown";
+}
 
 int parse_count(const std::string& text, const std::string& what, int least, int most) {
   const auto refuse = [&](const std::string& why) {
@@ -99,7 +161,19 @@ Cell resolve(const RunRequest& request) {
   cell.results = request.results;
   cell.destroy = request.destroy;
   cell.latency = request.latency;
+  resolve_conditions(request, cell);
   return cell;
+}
+
+std::uint64_t working_set_bytes(const Cell& cell) {
+  const bool copied = std::any_of(cell.phases.begin(), cell.phases.end(),
+                                  [](const auto* p) { return std::string_view(p->name) == "copy"; });
+  std::uint64_t most = 0;
+  for (const phases::TreeParameters& tree : cell.profile.passes) {
+    most = std::max(most, phases::plan_tree(tree).total_bytes);
+  }
+  return most * static_cast<std::uint64_t>(cell.processes) * static_cast<std::uint64_t>(cell.repetitions) *
+         (copied ? 2 : 1);
 }
 
 std::string describe_pass(const Cell& cell, const phases::TreeParameters& tree) {

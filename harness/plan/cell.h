@@ -6,7 +6,9 @@
 
 #include "fsdrivers/driver.h"
 #include "harness/core/device_spec.h"
+#include "harness/plan/cache_policy.h"
 #include "harness/plan/profile.h"
+#include "phases/support/content.h"
 
 namespace mongo {
 
@@ -20,8 +22,23 @@ struct RunRequest {
   std::string mount_options;               // comma-separated
   std::string results = "results";
   bool destroy = false;
-  bool latency = true;  // measure how long each operation takes
+  bool latency = true;                       // measure how long each operation takes
+  std::optional<std::string> cache;          // a policy, or PHASE=POLICY, comma-separated
+  std::optional<std::string> sync;           // each, phase or none
+  std::optional<std::string> content;        // random, letter-a, zero or compressible:PCT
+  std::optional<std::string> phase_timeout;  // seconds
+  std::optional<std::string> sector_size;    // of loop devices that the tool attaches
+  bool sparse = false;                       // do not preallocate their files
+  bool verify = false;                       // compare content after the phases
 };
+
+/// When data is made to reach the device.
+enum class SyncPolicy {
+  each,   // fsync(2) of each file before it is closed, inside the phase's time
+  phase,  // syncfs(2) after each phase, outside its time
+  none,   // not at all
+};
+const char* sync_policy_name(SyncPolicy policy);
 
 /// One run with everything decided that can be decided without looking at the host.
 struct Cell {
@@ -38,10 +55,18 @@ struct Cell {
   std::string results;
   bool destroy = false;
   bool latency = true;
+  CachePolicies cache;
+  SyncPolicy sync = SyncPolicy::phase;
+  phases::ContentSpec content;
+  bool verify = false;
+  std::optional<int> phase_timeout_seconds;
+  unsigned sector_size = 512;  // bytes
+  bool sparse = false;
 };
 
 inline constexpr int max_processes = 1000;
 inline constexpr int max_repetitions = 1000;
+inline constexpr int max_phase_timeout_seconds = 7 * 24 * 3600;
 
 /// Throws UsageError that names the argument, what is wrong with it and what is allowed. Touches nothing.
 Cell resolve(const RunRequest& request);
@@ -49,6 +74,9 @@ Cell resolve(const RunRequest& request);
 /// A whole decimal number from `least` to `most`: digits only, no sign, no blank, no leading zero. `what` names it in
 /// the error.
 int parse_count(const std::string& text, const std::string& what, int least, int most);
+
+/// Bytes of file data that lie on the file system when all its writing phases have succeeded, in the largest pass.
+std::uint64_t working_set_bytes(const Cell& cell);
 
 /// "Creates 68952 files ...": one line a pass, for --dry-run.
 std::string describe_pass(const Cell& cell, const phases::TreeParameters& tree);

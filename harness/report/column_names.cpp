@@ -5,6 +5,7 @@
 #include <set>
 
 #include "harness/core/quote.h"
+#include "harness/report/conditions.h"
 #include "harness/report/text.h"
 
 namespace mongo {
@@ -21,18 +22,32 @@ std::string mkfs_options(const RunRecord& run) {
   return run.mkfs.options.empty() ? "default mkfs" : quote_argv(run.mkfs.options);
 }
 
-std::string processes(const RunRecord& run) {
-  return fmt::format("{} {}", run.processes, run.processes == 1 ? "process" : "processes");
-}
+std::string processes(const RunRecord& run) { return process_count(run.processes); }
 
 std::string profile(const RunRecord& run) { return run.profile.empty() ? "no profile" : run.profile; }
+
+std::string sync(const RunRecord& run) { return "sync " + run.sync; }
+
+std::string caches(const RunRecord& run) {
+  std::set<std::string> summaries;
+  for (const PassRecord& pass : run.passes) summaries.insert(cache_summary(pass));
+  summaries.erase("");
+  return summaries.empty() ? "warm" : fmt::format("{}", fmt::join(summaries, " or "));
+}
+
+std::string content(const RunRecord& run) { return run.content; }
+
+std::string verify(const RunRecord& run) { return run.verify ? "verified" : "not verified"; }
+
+std::string kernel(const RunRecord& run) { return run.host.kernel.empty() ? "no kernel" : run.host.kernel; }
 
 std::string log_name(const RunRecord& run) { return run.log.empty() ? "no log" : run.log; }
 
 std::string run_id(const RunRecord& run) { return run.run_id; }
 
 // What changes the figures comes first; the run's id always differs unless one run is given twice.
-constexpr Feature features[] = {mount_options, mkfs_options, processes, profile, log_name, run_id};
+constexpr Feature features[] = {mount_options, mkfs_options, processes, profile,  sync,  caches,
+                                content,       verify,       kernel,    log_name, run_id};
 
 using Parts = std::vector<std::string>;
 

@@ -14,7 +14,8 @@ struct ColumnName {
 };
 
 /// A name for each run, in ASCII, lines of at most `width` characters: the file system, and where several runs have the
-/// same one, what tells them apart: mount options, mkfs options, processes, profile, log, run id.
+/// same one, what tells them apart: mount options, mkfs options, processes, profile, sync policy, caches, content,
+/// verification, kernel, log, run id.
 std::vector<ColumnName> column_names(const std::vector<RunRecord>& runs, std::size_t width);
 
 }  // namespace mongo

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 
 #include "harness/report/column_names.h"
+#include "harness/report/compare_grid.h"
+#include "harness/report/conditions.h"
+#include "harness/report/differences.h"
+#include "harness/report/footnotes.h"
 #include "harness/report/phase_view.h"
 #include "harness/report/text.h"
 
@@ -14,32 +19,9 @@ namespace mongo {
 namespace {
 
 constexpr std::size_t widest_heading = 16;
-constexpr std::size_t narrowest_column = 8;
+constexpr std::size_t line_width = 100;
 
 using Names = std::vector<ColumnName>;
-
-/// The reasons under a table, each once.
-class Footnotes {
- public:
-  std::string mark(const std::string& reason) {
-    auto found = std::find(reasons_.begin(), reasons_.end(), reason);
-    if (found == reasons_.end()) found = reasons_.insert(reasons_.end(), reason);
-    return fmt::format("[{}]", found - reasons_.begin() + 1);
-  }
-  std::string text() const {
-    std::string out;
-    for (std::size_t i = 0; i < reasons_.size(); ++i) out += fmt::format("[{}] {}\n", i + 1, reasons_[i]);
-    return out;
-  }
-
- private:
-  std::vector<std::string> reasons_;
-};
-
-struct Row {
-  std::string label;
-  std::vector<std::string> cells;
-};
 
 /// What one run has for one size; pass is null when it has none.
 struct Column {
@@ -92,14 +74,6 @@ std::string phase_cell(const Column& column, const PhaseSlot& slot, Footnotes& n
   return value == no_value ? missing(notes, ascii_line(why(*phase))) : value;
 }
 
-/// A time for fewer files than others have worked on is no time to put beside theirs without saying so.
-std::string time_cell(const Column& column, const PhaseSlot& slot, std::uint64_t most, Footnotes& notes) {
-  std::string time = phase_cell(column, slot, notes, phase_time, phase_note);
-  const PhaseRecord* phase = find_phase(column, slot.name);
-  if (phase == nullptr || phase->operations == most || time.starts_with(no_value)) return time;
-  return time + " " + notes.mark(fmt::format("for {} files; others: {}", phase->operations, most));
-}
-
 std::uint64_t most_operations(const std::vector<Column>& columns, const std::string& name) {
   std::uint64_t most = 0;
   for (const Column& column : columns) {
@@ -107,6 +81,48 @@ std::uint64_t most_operations(const std::vector<Column>& columns, const std::str
     if (phase != nullptr && phase->status == Status::ok) most = std::max(most, phase->operations);
   }
   return most;
+}
+
+/// A row of times and what makes them comparable.
+struct TimeRow {
+  PhaseSlot slot;
+  std::uint64_t most = 0;  // operations
+  std::string best;        // the lowest time as printed; empty: there is none
+};
+
+/// Whether the time may be put in an order with others: of a whole run, and nothing to be known before it is used.
+bool can_be_best(const Column& column, const TimeRow& row) {
+  const PhaseRecord* phase = find_phase(column, row.slot.name);
+  return phase != nullptr && column.run->status == Status::ok && phase->status == Status::ok && phase->flags.empty() &&
+         phase->operations == row.most && phase->seconds && std::isfinite(*phase->seconds) && *phase->seconds > 0;
+}
+
+TimeRow time_row(const std::vector<Column>& columns, const PhaseSlot& slot, const Differences& differences) {
+  TimeRow row{slot, most_operations(columns, slot.name), ""};
+  if (!differences.comparable(slot.name)) return row;
+  std::vector<double> times;
+  for (const Column& column : columns) {
+    if (can_be_best(column, row)) times.push_back(*find_phase(column, slot.name)->seconds);
+  }
+  if (times.size() >= 2) row.best = format_seconds(*std::min_element(times.begin(), times.end()));
+  return row;
+}
+
+/// A time with what has to be known before it is used: its flags, its caches, and that it is for fewer files than the
+/// others. Times that print alike are equally good.
+std::string time_cell(const Column& column, const TimeRow& row, const Differences& differences, Footnotes& notes) {
+  std::string time = phase_cell(column, row.slot, notes, phase_time, phase_note);
+  const PhaseRecord* phase = find_phase(column, row.slot.name);
+  if (phase == nullptr || time.starts_with(no_value)) return time;
+  std::vector<std::string> about;
+  if (phase->operations != row.most) {
+    about.push_back(fmt::format("for {} files; others: {}", phase->operations, row.most));
+  }
+  for (const std::string& flag : phase->flags) about.push_back(flag_text(flag));
+  about.push_back(differences.cache_note(*phase));
+  std::erase(about, "");
+  return time + (can_be_best(column, row) && time == row.best ? "*" : "") +
+         (about.empty() ? "" : " " + notes.mark(fmt::format("{}", fmt::join(about, "; "))));
 }
 
 std::string why_no_fragments(const PhaseRecord& phase) {
@@ -128,10 +144,10 @@ std::vector<PhaseSlot> all_slots(const std::vector<Column>& columns) {
   return slots;
 }
 
-std::vector<Row> rows(const std::vector<Column>& columns, Footnotes& notes) {
-  std::vector<Row> out;
+std::vector<CompareRow> rows(const std::vector<Column>& columns, const Differences& differences, Footnotes& notes) {
+  std::vector<CompareRow> out;
   const auto add = [&](const std::string& label, const std::function<std::string(const Column&)>& cell) {
-    Row row{label, {}};
+    CompareRow row{label, {}, false};
     for (const Column& column : columns) row.cells.push_back(cell(column));
     out.push_back(std::move(row));
   };
@@ -141,92 +157,14 @@ std::vector<Row> rows(const std::vector<Column>& columns, Footnotes& notes) {
     const auto with = [&](std::string (*figure)(const PhaseSlot&), std::string (*why)(const PhaseRecord&)) {
       return [&notes, &slot, figure, why](const Column& c) { return phase_cell(c, slot, notes, figure, why); };
     };
-    const std::uint64_t most = most_operations(columns, slot.name);
-    add(ascii_line(slot.label), [&](const Column& c) { return time_cell(c, slot, most, notes); });
+    const TimeRow times = time_row(columns, slot, differences);
+    add(ascii_line(slot.label), [&](const Column& c) { return time_cell(c, times, differences, notes); });
+    out.back().any_best = !times.best.empty();
     if (!slot.writes_files) continue;
     add("  Fragm.", with(phase_fragmentation, why_no_fragments));
     add("  df", with(phase_used, [](const PhaseRecord&) { return std::string("used space was not measured"); }));
   }
   return out;
-}
-
-std::string right_trimmed(std::string text) {
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text;
-}
-
-/// Figures of a column end at the same place; marks hang out to the right of them.
-std::string grid(const std::vector<Row>& table, const Names& names) {
-  std::size_t label_width = 8;
-  for (const Row& row : table) label_width = std::max(label_width, row.label.size());
-  std::size_t heading_lines = 0;
-  std::vector<std::size_t> figure_width(names.size());
-  std::vector<std::size_t> mark_width(names.size());
-  const auto mark_at = [](const std::string& cell) { return std::min(cell.find(" ["), cell.size()); };
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    heading_lines = std::max(heading_lines, names[c].lines.size());
-    for (const Row& row : table) {
-      const std::size_t mark = mark_at(row.cells[c]);
-      figure_width[c] = std::max(figure_width[c], mark);
-      mark_width[c] = std::max(mark_width[c], row.cells[c].size() - mark);
-    }
-    std::size_t width = std::max(narrowest_column, figure_width[c] + mark_width[c]);
-    for (const std::string& line : names[c].lines) width = std::max(width, line.size());
-    figure_width[c] = width - mark_width[c];
-  }
-  std::string out;
-  std::size_t total = label_width;
-  for (std::size_t line = 0; line < heading_lines; ++line) {
-    std::string text = fmt::format("{:<{}}", "", label_width);
-    for (std::size_t c = 0; c < names.size(); ++c) {
-      text += fmt::format(" {:>{}}", line < names[c].lines.size() ? names[c].lines[line] : "",
-                          figure_width[c] + mark_width[c]);
-    }
-    total = std::max(total, text.size());
-    out += right_trimmed(text) + "\n";
-  }
-  out += std::string(total, '-') + "\n";
-  for (const Row& row : table) {
-    std::string text = fmt::format("{:<{}}", row.label, label_width);
-    for (std::size_t c = 0; c < names.size(); ++c) {
-      const std::size_t mark = mark_at(row.cells[c]);
-      text += fmt::format(" {:>{}}{:<{}}", row.cells[c].substr(0, mark), figure_width[c], row.cells[c].substr(mark),
-                          mark_width[c]);
-    }
-    out += right_trimmed(text) + "\n";
-  }
-  return out;
-}
-
-/// A line that names the difference, when there is one.
-std::string difference(const std::vector<RunRecord>& runs, const Names& names, const std::string& what,
-                       const std::function<std::string(const RunRecord&)>& value) {
-  std::set<std::string> values;
-  for (const RunRecord& run : runs) values.insert(value(run));
-  if (values.size() < 2) return "";
-  std::string list;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const std::string text = value(runs[i]);
-    list += fmt::format("{}{}: {}", i == 0 ? "" : "; ", names[i].text, text.empty() ? "unknown" : ascii_line(text));
-  }
-  return fmt::format("warning: {} differ ({}); the figures are not comparable\n", what, list);
-}
-
-std::string device_text(const RunRecord& run) {
-  const DeviceRecord& device = run.device;
-  std::string text = device.kind;
-  if (!device.model.empty()) text += " " + device.model;
-  if (!device.serial.empty()) text += " " + device.serial;
-  if (device.size_bytes != 0) text += fmt::format(" {} bytes", device.size_bytes);
-  return text;
-}
-
-std::string warnings(const std::vector<RunRecord>& runs, const Names& names) {
-  return difference(runs, names, "profiles", [](const RunRecord& r) { return r.profile; }) +
-         difference(runs, names, "processes", [](const RunRecord& r) { return std::to_string(r.processes); }) +
-         difference(runs, names, "repetitions", [](const RunRecord& r) { return std::to_string(r.repetitions); }) +
-         difference(runs, names, "hosts", [](const RunRecord& r) { return r.host.name; }) +
-         difference(runs, names, "devices", device_text);
 }
 
 std::string units(const std::vector<RunRecord>& runs) {
@@ -244,24 +182,15 @@ std::string units(const std::vector<RunRecord>& runs) {
                      above.empty() ? "" : fmt::format(" above\n{} bytes", above));
 }
 
-}  // namespace
-
-std::string side_by_side(const std::vector<RunRecord>& runs) {
-  if (runs.empty()) return "There are no runs to compare.\n";
-  const Names names = column_names(runs, widest_heading);
-  std::string out = warnings(runs, names);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].status == Status::ok) continue;
-    out += fmt::format("{}: {}\n", names[i].text, ascii_line(status_text(runs[i].status, runs[i].reason)));
-  }
-  if (!out.empty()) out += "\n";
-  out += units(runs);
-
+/// The tables, one a size, and whether any time in them is the best of its row.
+std::string tables(const std::vector<RunRecord>& runs, const Names& names, const Differences& differences,
+                   bool& any_best) {
   std::set<std::uint64_t> sizes;
   for (const RunRecord& run : runs) {
     for (const PassRecord& pass : run.passes) sizes.insert(pass.median_file_size_bytes);
   }
-  if (sizes.empty()) out += "\nNo run has any figures.\n";
+  if (sizes.empty()) return "\nNo run has any figures.\n";
+  std::string out;
   for (const std::uint64_t size : sizes) {
     std::vector<Column> columns;
     for (const RunRecord& run : runs) {
@@ -270,12 +199,61 @@ std::string side_by_side(const std::vector<RunRecord>& runs) {
       columns.push_back({&run, pass == run.passes.end() ? nullptr : &*pass});
     }
     Footnotes notes;
-    const std::vector<Row> table = rows(columns, notes);
-    out += fmt::format("\nFiles of median size {} bytes\n\n{}", size, grid(table, names));
-    const std::string reasons = notes.text();
+    const std::vector<CompareRow> table = rows(columns, differences, notes);
+    any_best |= std::any_of(table.begin(), table.end(), [](const CompareRow& row) { return row.any_best; });
+    out += fmt::format("\nFiles of median size {} bytes\n\n{}", size, compare_grid(table, names));
+    const std::string reasons = notes.text(line_width);
     if (!reasons.empty()) out += "\n" + reasons;
   }
   return out;
+}
+
+/// What holds for all figures of a run: each flag and each warning once, with the runs that have it.
+std::string about_runs(const std::vector<RunRecord>& runs, const Names& names) {
+  std::string out;
+  const auto add = [&](std::vector<std::string> RunRecord::*texts, std::string (*in_words)(const std::string&)) {
+    std::vector<std::string> done;
+    for (const RunRecord& run : runs) {
+      for (const std::string& text : run.*texts) {
+        if (std::find(done.begin(), done.end(), text) != done.end()) continue;
+        done.push_back(text);
+        std::vector<std::string> who;
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+          const auto& own = runs[i].*texts;
+          if (std::find(own.begin(), own.end(), text) != own.end()) who.push_back(names[i].text);
+        }
+        const std::string prefix = who.size() == runs.size() ? "all runs" : fmt::format("{}", fmt::join(who, ", "));
+        out += wrapped(ascii_line(prefix + ": " + in_words(text)), line_width);
+      }
+    }
+  };
+  add(&RunRecord::flags, flag_text);
+  add(&RunRecord::warnings, [](const std::string& warning) { return warning; });
+  return out;
+}
+
+}  // namespace
+
+std::string side_by_side(const std::vector<RunRecord>& runs) {
+  if (runs.empty()) return "There are no runs to compare.\n";
+  const Names names = column_names(runs, widest_heading);
+  const Differences differences(runs, names);
+  std::string out = differences.warnings();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].status == Status::ok) continue;
+    out += fmt::format("{}: {}\n", names[i].text, ascii_line(status_text(runs[i].status, runs[i].reason)));
+  }
+  if (!out.empty()) out += "\n";
+  bool any_best = false;
+  const std::string figures = tables(runs, names, differences, any_best);
+  out += units(runs);
+  if (any_best) {
+    out += "*: the lowest time of its row, of runs that are ok and times without flags.\n";
+  }
+  out += differences.common();
+  out += figures;
+  const std::string about = about_runs(runs, names);
+  return out + (about.empty() ? "" : "\n" + about);
 }
 
 }  // namespace mongo

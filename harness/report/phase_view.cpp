@@ -74,8 +74,11 @@ std::string phase_note(const PhaseRecord& phase) {
     return one_line(phase.name) + " " + status_text(phase.status, phase.reason);
   }
   if (format_seconds(phase.seconds) == no_value) {
-    return one_line(phase.name) + ": its time is not known" +
-           (phase.reason.empty() ? "" : ", " + one_line(phase.reason));
+    std::string reason = phase.reason;
+    if (reason.empty() && phase.suspended_seconds.value_or(0) > 0) {
+      reason = fmt::format("the machine slept for {} s", format_seconds(phase.suspended_seconds));
+    }
+    return one_line(phase.name) + ": its time is not known" + (reason.empty() ? "" : ", " + one_line(reason));
   }
   return "";
 }

@@ -65,6 +65,10 @@ std::string format_ratio(std::optional<double> ratio) {
   return is_known(ratio) ? fmt::format("{:.3f}", *ratio) : no_value;
 }
 
+std::string format_percent(std::optional<double> percent) {
+  return is_known(percent) ? fmt::format("{:.1f}", *percent) : no_value;
+}
+
 std::string format_count(std::optional<std::uint64_t> count) { return count ? fmt::format("{}", *count) : no_value; }
 
 std::string valid_utf8(std::string_view text) {
@@ -129,6 +133,36 @@ std::string ascii_line(std::string_view text) {
       out += c;
     }
   }
+  return out;
+}
+
+std::vector<std::string> wrap_words(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    std::size_t end = text.size();
+    std::size_t next = end;
+    if (end > width) {
+      // The blank may stand just behind the line.
+      const std::size_t blank = text.find_last_of(' ', width);
+      const bool breakable = blank != std::string_view::npos && blank > 0;
+      end = breakable ? blank : width;
+      next = breakable ? blank + 1 : width;
+    }
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(next);
+  }
+  return lines;
+}
+
+std::string wrapped(std::string_view text, std::size_t width) {
+  constexpr std::size_t indent = 4;
+  const std::vector<std::string> first = wrap_words(text, width);
+  if (first.empty()) return "";
+  std::string out = first[0] + "\n";
+  if (first.size() == 1) return out;
+  std::string_view rest = text.substr(first[0].size());
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  for (const std::string& line : wrap_words(rest, width - indent)) out += std::string(indent, ' ') + line + "\n";
   return out;
 }
 

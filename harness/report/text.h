@@ -21,6 +21,9 @@ std::string format_seconds(std::optional<double> seconds);
 /// A ratio with three decimals; "-" for null, NaN, infinity and negative values.
 std::string format_ratio(std::optional<double> ratio);
 
+/// A percentage with one decimal; "-" as above.
+std::string format_percent(std::optional<double> percent);
+
 /// A count; "-" for null.
 std::string format_count(std::optional<std::uint64_t> count);
 
@@ -34,6 +37,13 @@ std::string one_line(std::string_view text);
 
 /// one_line in ASCII: every byte above 0x7e becomes \xHH.
 std::string ascii_line(std::string_view text);
+
+/// The text in lines of at most `width` characters, broken at blanks where there are any, otherwise anywhere. No lines
+/// for an empty text.
+std::vector<std::string> wrap_words(std::string_view text, std::size_t width);
+
+/// The same as a block: each line ends with a newline, those after the first are indented by four blanks.
+std::string wrapped(std::string_view text, std::size_t width);
 
 /// "key=value" and a newline, the value as one_line; nothing when there is no value.
 std::string key_line(std::string_view key, std::string_view value);

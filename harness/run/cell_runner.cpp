@@ -1,46 +1,34 @@
 #include "harness/run/cell_runner.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
+#include <string_view>
 #include <thread>
 
-#include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
-#include "harness/device/busy.h"
-#include "harness/device/device_lock.h"
-#include "harness/device/guard.h"
 #include "harness/device/journal.h"
 #include "harness/device/lease.h"
-#include "harness/device/loop.h"
 #include "harness/device/mkfs_options.h"
 #include "harness/device/mount.h"
-#include "harness/device/signatures.h"
 #include "harness/measure/activity.h"
+#include "harness/measure/environment.h"
 #include "harness/measure/host.h"
-#include "harness/measure/space.h"
-#include "harness/measure/survey.h"
 #include "harness/report/append.h"
 #include "harness/run/availability.h"
-#include "harness/run/mkfs_command.h"
 #include "harness/run/phase_result.h"
-#include "phases/support/tree.h"
+#include "harness/run/phase_runner.h"
+#include "harness/run/run_context.h"
+#include "harness/run/target.h"
 
 namespace mongo {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto mkfs_deadline = 30min;  // discarding a large disk takes its time
-constexpr auto unmount_patience = 30s;
 constexpr auto cleanup_patience = 30s;
-constexpr auto busy_patience = 20s;
-constexpr auto probe_patience = 10s;  // a udev probe after a format takes some 100 ms
 
 /// One run. The order of its steps is the order of the leases, which are undone in reverse.
 class CellRun {
@@ -79,7 +67,8 @@ class CellRun {
     record_.mount.point = point.path();
     services_.watch.check();
     journal_ = Journal::open(state_folder(), record_.run_id);
-    open_device();
+    target_.open();
+    warn();
     check_results_writable(cell_.results, cell_.log);
 
     bool began = false;
@@ -128,82 +117,34 @@ class CellRun {
     record_.processes = cell_.processes;
     record_.repetitions = cell_.repetitions;
     record_.profile = cell_.profile.name;
+    record_.content = phases::content_name(cell_.content);
+    record_.sync = sync_policy_name(cell_.sync);
+    record_.verify = cell_.verify;
+    if (cell_.phase_timeout_seconds) record_.phase_timeout_seconds = *cell_.phase_timeout_seconds;
+    record_.mount.version = mount_version();
   }
 
   void clean_up_after_killed_runs() {
     const CleanupReport report = clean_up(state_folder(), cleanup_patience);
-    for (const std::string& text : report.undone) note("left by a killed run: " + text);
-    for (const std::string& text : report.left) note("left by a killed run and still there: " + text);
+    for (const std::string& text : report.undone) context_.note("left by a killed run: " + text);
+    for (const std::string& text : report.left) context_.note("left by a killed run and still there: " + text);
   }
 
-  void note(const std::string& text) {
-    record_.notes.push_back(text);
-    services_.observer.note(text);
+  /// What holds for all figures of this run, and what may disturb it.
+  void warn() {
+    const DeviceRecord& device = record_.device;
+    if (device.kind != "block") record_.flags.push_back(device.kind + "-device");
+    if (device.direct_io == false && device.kind == "loop") record_.flags.emplace_back("second-page-cache");
+    if (record_.mkfs.lazy_initialisation == true) record_.flags.emplace_back("lazy-initialisation");
+    const bool reads_warm = std::any_of(cell_.phases.begin(), cell_.phases.end(), [&](const phases::Phase* phase) {
+      return std::string_view(phase->name) == "read" && policy_of(cell_.cache, phase->name) == CachePolicy::warm;
+    });
+    record_.warnings = host_warnings(record_.host, reads_warm ? working_set_bytes(cell_) : 0);
+    for (const std::string& warning : record_.warnings) services_.observer.note("warning: " + warning);
   }
 
   static void report_undo(const std::string& problem) {
     if (!problem.empty()) throw RunError("undo", problem);
-  }
-
-  /// Attaches a loop device where one is asked for, then lets the guard look at the device under the lock.
-  void open_device() {
-    std::string path = cell_.device.path;
-    DeviceRecord& device = record_.device;
-    device.kind = "block";
-    if (cell_.device.kind != DeviceSpec::Kind::block) {
-      loop_ = LoopDevice::attach(cell_.device, [this](const std::string& node, dev_t file_device, ino_t inode) {
-        journal_->add({JournalStep::Kind::loop, "", node, file_device, inode});
-      });
-      leases_.add("detach " + loop_->node(), [this] { loop_->detach(); });
-      path = loop_->node();
-      device.kind = cell_.device.kind == DeviceSpec::Kind::ram ? "ram" : "loop";
-      device.backing = loop_->backing();
-    }
-    GuardOptions options;
-    options.destroy = cell_.destroy;
-    options.keep_paths = {cell_.results, "/proc/self/exe"};
-    guard_ = std::make_unique<Guard>(options);
-    block_ = guard_->resolve(path);
-    journal_->add({JournalStep::Kind::lock, DeviceLock::path_of(block_.major, block_.minor), "", 0, 0});
-    lock_ = DeviceLock::take(block_.major, block_.minor);
-    // Before the loop device is detached: whoever gets it next must not find it locked.
-    leases_.add("release the lock", [this] { lock_.reset(); });
-    require_unused(block_);
-    device.resolved = block_.resolved;
-    device.major_minor = block_.major_minor();
-    device.size_bytes = block_.size_bytes;
-    device.model = block_.model;
-    device.serial = block_.serial;
-    device.by_id = block_.by_id;
-    if (device.backing.empty()) device.backing = block_.backing;
-    if (device.kind == "block" && !block_.backing.empty()) device.kind = "loop";
-    uuid_ = make_uuid();
-    record_.mkfs.argv = mkfs_argv(cell_, block_.resolved, uuid_);
-  }
-
-  /// The guard's check. Who merely has the device open exclusively is waited for: a udev probe after an unmount, or the
-  /// kernel that still writes back what a killed run left. All else is a refusal at once.
-  void require_unused(const BlockDevice& device) {
-    const auto start = std::chrono::steady_clock::now();
-    bool said = false;
-    while (true) {
-      const std::optional<Refusal> refusal = guard_->check(device);
-      const auto waited = std::chrono::steady_clock::now() - start;
-      if (!refusal) {
-        if (waited > 100ms) {
-          note(fmt::format("waited {:.1f} s until nobody else had {} open",
-                           std::chrono::duration<double>(waited).count(), device.resolved));
-        }
-        return;
-      }
-      if (refusal->reason != Refusal::Reason::busy || waited > busy_patience) throw DeviceRefused(refusal->text());
-      services_.watch.check();
-      if (!said && waited > 1s) {
-        services_.observer.note(fmt::format("waiting for at most {} s: {}", busy_patience.count(), refusal->what));
-        said = true;
-      }
-      std::this_thread::sleep_for(50ms);
-    }
   }
 
   void find_mkfs_version() {
@@ -213,166 +154,17 @@ class CellRun {
     record_.mkfs.version = text.substr(0, text.find('\n'));
   }
 
-  /// Programs that look at devices (udev, multipathd) open them exclusively for a moment whenever something has
-  /// changed, and nobody can keep them from doing so in the middle of a step. A step that fails because the device is
-  /// busy is done again, for a bounded time.
-  void again_while_busy(const std::function<void()>& step) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int attempt = 1;; ++attempt) {
-      try {
-        step();
-        if (attempt > 1) note(fmt::format("{} attempts, because something had {} open", attempt, block_.resolved));
-        return;
-      } catch (const RunError& error) {
-        // The programs say it in words: LC_ALL is C.
-        const std::string text = error.what();
-        const bool busy = text.find("busy") != std::string::npos || text.find("in use") != std::string::npos;
-        if (!busy || std::chrono::steady_clock::now() - start > busy_patience) throw;
-      }
-      services_.watch.check();
-      std::this_thread::sleep_for(20ms);
-    }
-  }
-
-  void format(PassRecord& pass) {
-    const BlockDevice now = guard_->resolve(block_.given);
-    if (now.major != block_.major || now.minor != block_.minor || now.size_bytes != block_.size_bytes ||
-        now.serial != block_.serial) {
-      throw DeviceRefused(fmt::format(
-          "{} leads to another device than at the start of the run: {} of {}, serial '{}', and not {} of {}, "
-          "serial '{}'. Name it by something that does not move, as below /dev/disk/by-id",
-          block_.given, now.major_minor(), format_rounded(ByteSize{now.size_bytes}), now.serial, block_.major_minor(),
-          format_rounded(ByteSize{block_.size_bytes}), block_.serial));
-    }
-    require_unused(now);
-    const std::vector<Signature> found = read_signatures(block_.resolved);
-    if (record_.passes.empty() && !found.empty()) {
-      record_.device.destroyed = found;
-      for (const Signature& signature : found) note("destroyed: " + describe(signature));
-    }
-    CommandResult result;
-    again_while_busy([&] { wipe_signatures(block_.resolved); });
-    try {
-      again_while_busy([&] { result = run_checked(services_.runner, {record_.mkfs.argv, mkfs_deadline}, "mkfs"); });
-    } catch (...) {
-      // Half a file system has no signature: left so, the device would be taken for somebody's data next time.
-      try {
-        wipe_signatures(block_.resolved);
-      } catch (const RunError& error) {
-        note(std::string("what mkfs left could not be wiped: ") + error.what());
-      }
-      throw;
-    }
-    pass.mkfs_seconds = result.seconds.count();
-    record_.mkfs.seconds += pass.mkfs_seconds;
-    wait_until_free(block_.resolved, probe_patience);
-  }
-
   void run_pass(const phases::TreeParameters& tree) {
     services_.watch.check();
     PassRecord pass;
     pass.median_file_size_bytes = tree.median_file_size;
-    format(pass);
+    target_.format(pass);
     const std::size_t before_mount = leases_.size();
-    leases_.add("unmount " + record_.mount.point,
-                [this] { unmount_filesystem(record_.mount.point, unmount_patience); });
+    leases_.add("unmount " + record_.mount.point, [this] { target_.unmount(); });
     record_.passes.push_back(pass);
-    journal_->add(
-        {JournalStep::Kind::mount, record_.mount.point, block_.resolved, makedev(block_.major, block_.minor), 0});
-    again_while_busy([&] {
-      record_.mount.effective =
-          mount_filesystem({block_.resolved, cell_.driver->kernel_type, cell_.mount_options, record_.mount.point});
-    });
-    run_phases(tree, record_.passes.back());
+    target_.mount();
+    PhaseRunner(context_, target_, idle_load_).run(tree, record_.passes.back());
     throw_failures(leases_.undo_to(before_mount));
-  }
-
-  void run_phases(const phases::TreeParameters& tree, PassRecord& pass) {
-    const Descriptor root(open(record_.mount.point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (root.get() < 0) throw RunError("mount", "cannot open the mount point: " + errno_text(errno));
-    const Space empty = read_space(root.get());
-    phases::Expectation expectation;
-    expectation.files_per_tree = phases::plan_tree(tree).files;
-    expectation.trees = static_cast<std::uint64_t>(cell_.processes) * static_cast<std::uint64_t>(cell_.repetitions);
-    std::string trouble;
-    for (const phases::Phase* phase : cell_.phases) {
-      const std::uint64_t planned = phase->planned_files(expectation) * expectation.trees;
-      PhaseRecord result = run_phase(*phase, tree, planned, root.get(), trouble, pass);
-      if (phase->writes_files) {
-        survey(root.get(), empty, result, pass);
-        pass.planned_files += planned;
-      }
-      if (result.status != Status::ok && trouble.empty()) trouble = result.name;
-      expectation.copied |= std::string_view(phase->name) == "copy";
-      expectation.linked |= std::string_view(phase->name) == "symlink";
-      services_.observer.phase_finished(pass.median_file_size_bytes, result);
-      pass.phases.push_back(std::move(result));
-      services_.watch.check();
-    }
-  }
-
-  PhaseRecord run_phase(const phases::Phase& phase, const phases::TreeParameters& tree, std::uint64_t planned,
-                        int root_fd, const std::string& trouble, PassRecord& pass) {
-    services_.observer.phase_started(pass.median_file_size_bytes, phase.label, planned);
-    std::vector<RepetitionResult> repetitions;
-    std::uint64_t done = 0;
-    double elapsed = 0;
-    const auto started = std::chrono::steady_clock::now();
-    const std::optional<DeviceCounters> device_before = read_device_counters(block_.major_minor());
-    const std::optional<double> busy_before = read_busy_seconds();
-    RepetitionRequest request;
-    request.phase = &phase;
-    request.processes = cell_.processes;
-    request.mount_fd = root_fd;
-    request.mount_path = record_.mount.point;
-    request.tree = tree;
-    request.write_buffer_size = cell_.profile.write_buffer_size;
-    request.measure_latencies = cell_.latency;
-    request.progress_interval = std::chrono::milliseconds(services_.observer.progress_interval());
-    request.progress = [&](std::uint64_t files) {
-      elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-      services_.observer.phase_progress(done + files, elapsed);
-    };
-    try {
-      for (request.repetition = 1; request.repetition <= cell_.repetitions; ++request.repetition) {
-        repetitions.push_back(run_repetition(request, services_.watch));
-        done += repetitions.back().files;
-        if (!repetitions.back().failure.empty()) break;
-      }
-      const double lasted = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-      const std::optional<double> busy_after = read_busy_seconds();
-      const std::optional<DeviceCounters> device_after = read_device_counters(block_.major_minor());
-      const Space after = read_space(root_fd);
-      PhaseRecord result = judge_phase(phase, planned, repetitions, after, trouble);
-      result.sync_seconds = sync_filesystem(root_fd);
-      if (busy_before && busy_after) {
-        result.machine_cpu_seconds = std::max(0.0, *busy_after - *busy_before - idle_load_ * lasted);
-      }
-      add_device_activity(result, device_before, device_after, read_device_counters(block_.major_minor()),
-                          phase.writes_files);
-      return result;
-    } catch (const Interrupted& interrupted) {
-      PhaseRecord result = judge_phase(phase, planned, repetitions, Space{}, trouble);
-      result.status = Status::interrupted;
-      result.seconds.reset();
-      result.repetition_seconds.clear();
-      result.reason = interrupted.what();
-      pass.phases.push_back(std::move(result));
-      throw;
-    }
-  }
-
-  static void add_device_activity(PhaseRecord& result, const std::optional<DeviceCounters>& before,
-                                  const std::optional<DeviceCounters>& after,
-                                  const std::optional<DeviceCounters>& synced, bool writes_files) {
-    if (!before || !after || !synced) return;
-    result.device = activity_between(*before, *after);
-    result.device_sync = activity_between(*after, *synced);
-    if (writes_files && result.bytes > 0) {
-      result.write_amplification =
-          static_cast<double>(result.device->written_bytes + result.device_sync->written_bytes) /
-          static_cast<double>(result.bytes);
-    }
   }
 
   /// How busy this machine is by itself, in CPUs, over half a second in which the run does nothing.
@@ -383,16 +175,6 @@ class CellRun {
     const std::optional<double> after = read_busy_seconds();
     if (!before || !after) return;
     idle_load_ = (*after - *before) / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
-  void survey(int root_fd, const Space& empty, PhaseRecord& result, PassRecord& pass) {
-    // After the sync, so that what is still to be allocated does not show as used or as missing.
-    const std::uint64_t used = read_space(root_fd).used_bytes;
-    result.used_kib = used > empty.used_bytes ? (used - empty.used_bytes) / 1024 : 0;
-    const Survey found = survey_filesystem(root_fd, services_.watch);
-    result.files = pass.files = found.files;
-    result.directories = pass.directories = found.directories;
-    result.fragmentation = found.fragmentation;
   }
 
   static void throw_failures(const std::vector<std::string>& failures) {
@@ -415,13 +197,10 @@ class CellRun {
   const Cell& cell_;
   const RunServices& services_;
   RunRecord record_;
-  BlockDevice block_;
-  std::string uuid_;
   double idle_load_ = 0;  // CPUs
-  std::unique_ptr<Guard> guard_;
   std::unique_ptr<Journal> journal_;
-  std::unique_ptr<DeviceLock> lock_;
-  std::unique_ptr<LoopDevice> loop_;
+  RunContext context_{cell_, services_, record_, leases_, journal_};
+  Target target_{context_};
   LeaseStack leases_;  // last: its undos use what is above
 };
 

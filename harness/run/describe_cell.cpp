@@ -5,6 +5,25 @@
 #include "harness/run/mkfs_command.h"
 
 namespace mongo {
+namespace {
+
+/// "caches drop for read; sync each; content zero": what is not the default.
+std::string describe_conditions(const Cell& cell) {
+  std::vector<std::string> parts;
+  for (const phases::Phase* phase : cell.phases) {
+    const CachePolicy policy = policy_of(cell.cache, phase->name);
+    if (policy != CachePolicy::warm)
+      parts.push_back(fmt::format("{} before {}", cache_policy_name(policy), phase->name));
+  }
+  if (cell.sync != SyncPolicy::phase) parts.push_back(fmt::format("sync {}", sync_policy_name(cell.sync)));
+  const std::string content = phases::content_name(cell.content);
+  if (content != "random") parts.push_back("content " + content);
+  if (cell.verify) parts.emplace_back("content is verified");
+  if (cell.phase_timeout_seconds) parts.push_back(fmt::format("at most {} s a phase", *cell.phase_timeout_seconds));
+  return parts.empty() ? "" : fmt::format("conditions: {}\n", fmt::join(parts, "; "));
+}
+
+}  // namespace
 
 std::string describe_cell(const Cell& cell) {
   // Names as parts of one line: a name with a line end must not look like a command of its own.
@@ -15,8 +34,10 @@ std::string describe_cell(const Cell& cell) {
   std::string text = fmt::format("{} on {}, mounted on {}, processes: {}, repetitions: {}, profile {}, log {}/{}\n",
                                  cell.driver->name, given, point, cell.processes, cell.repetitions, cell.profile.name,
                                  printable(cell.results), printable(cell.log));
+  text += describe_conditions(cell);
   if (cell.device.kind != DeviceSpec::Kind::block) {
-    text += fmt::format("attach {} as a loop device, here called {}\n", given, node);
+    text += fmt::format("attach {} as a loop device, here called {}{}\n", given, node,
+                        cell.sector_size == 512 ? "" : fmt::format(", with sectors of {} bytes", cell.sector_size));
   }
   int number = 0;
   for (const phases::TreeParameters& tree : cell.profile.passes) {

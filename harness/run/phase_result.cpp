@@ -8,7 +8,9 @@
 #include <memory>
 
 #include "harness/core/errors.h"
+#include "harness/measure/clock.h"
 #include "harness/measure/latency.h"
+#include "phases/catalogue.h"
 
 namespace mongo {
 namespace {
@@ -48,6 +50,12 @@ const ErrorRecord& leading_error(const std::vector<ErrorRecord>& errors, bool tr
   });
 }
 
+/// After a write that failed all names may be there, and files empty or cut.
+bool files_may_be_cut(const std::string& earlier_trouble) {
+  const phases::Phase* earlier = phases::find(earlier_trouble);
+  return earlier != nullptr && earlier->writes_files;
+}
+
 }  // namespace
 
 PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
@@ -80,7 +88,7 @@ PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
   } else if (!record.errors.empty()) {
     const bool trouble =
         !earlier_trouble.empty() ||
-        std::any_of(record.errors.begin(), record.errors.end(), [](const auto& error) { return is_limit(error.code); });
+        std::any_of(record.errors.begin(), record.errors.end(), [](const auto& e) { return !is_consequence(e, true); });
     const ErrorRecord& error = leading_error(record.errors, trouble);
     if (is_consequence(error, trouble)) {
       record.status = Status::incomplete;
@@ -88,11 +96,11 @@ PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
     } else {
       record.status = is_limit(error.code) ? Status::incomplete : Status::failed;
       record.reason = fmt::format("{}: {}, {}", error.name, explain(error, after), done);
-      if (record.status == Status::failed) {
+      if (record.status == Status::failed && !error.first_path.empty()) {
         record.reason += fmt::format("; first at {} ({})", error.first_path, error.operation);
       }
     }
-  } else if (record.operations != planned) {
+  } else if (record.operations != planned || files_may_be_cut(earlier_trouble)) {
     record.status = earlier_trouble.empty() || record.operations > planned ? Status::failed : Status::incomplete;
     record.reason = earlier_trouble.empty() ? fmt::format("found {}", done)
                                             : fmt::format("{}: {} did not succeed before it", done, earlier_trouble);
@@ -105,6 +113,54 @@ PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
     record.seconds = seconds;
   }
   return record;
+}
+
+void end_without_time(PhaseRecord& record, Status status, const std::string& reason) {
+  record.status = status;
+  record.reason = reason;
+  record.seconds.reset();
+  record.repetition_seconds.clear();
+}
+
+void judge_conditions(PhaseRecord& record, std::optional<std::uint64_t> resolution_ns) {
+  if (record.suspended_seconds && record.status == Status::ok) {
+    end_without_time(record, Status::failed,
+                     fmt::format("the machine was suspended for {:.3f} s during the phase", *record.suspended_seconds));
+  }
+  if (record.cache.state != record.cache.requested) record.flags.emplace_back("cache-fallback");
+  if (record.cache.resident_bytes.value_or(0) > 0) record.flags.emplace_back("cache-not-empty");
+  const bool unsure = record.cache.reason.find("not verified") != std::string::npos;
+  if (unsure) record.flags.emplace_back("cache-not-verified");
+  if (!record.seconds) return;
+  const bool short_one =
+      resolution_ns && std::any_of(record.repetition_seconds.begin(), record.repetition_seconds.end(),
+                                   [&](double s) { return too_short(s, *resolution_ns); });
+  if (short_one) record.flags.emplace_back("too-short");
+  if (*record.seconds <= 0) return;
+  record.cpu_percent = 100 * (record.cpu_user_seconds + record.cpu_system_seconds) / *record.seconds;
+  if (record.machine_cpu_seconds) record.machine_cpu_percent = 100 * *record.machine_cpu_seconds / *record.seconds;
+}
+
+void judge_verification(PhaseRecord& record, const std::vector<RepetitionResult>& repetitions) {
+  std::uint64_t files = 0;
+  std::string failure;
+  std::vector<ErrorRecord> errors;
+  for (const RepetitionResult& repetition : repetitions) {
+    files += repetition.files;
+    merge_errors(errors, repetition.errors);
+    if (failure.empty()) failure = repetition.failure;
+  }
+  record.verified_files = files;
+  merge_errors(record.errors, errors);
+  if (!errors.empty()) {
+    const ErrorRecord& error = leading_error(errors, false);
+    end_without_time(record, Status::failed,
+                     fmt::format("verification: {}: {}; {} files are right", error.name, error.first_path, files));
+  } else if (!failure.empty()) {
+    end_without_time(record, Status::failed, "verification: " + failure);
+  } else if (files == 0 && record.operations > 0) {
+    end_without_time(record, Status::failed, "verification: there was nothing to compare");
+  }
 }
 
 void judge_run(RunRecord& record) {

@@ -152,7 +152,10 @@ std::string seconds_text(std::chrono::milliseconds time) {
     context.content = &content;
     context.counters = &slot.counters;
     context.latencies = latencies;
-    if (fchdir(request.mount_fd) != 0) _exit(2);
+    if (fchdir(request.mount_fd) != 0) {
+      slot.counters.count_error(phases::Operation::change_directory, errno, "", ".");
+      _exit(2);
+    }
 
     barrier.ready.fetch_add(1);
     futex_wake_all(barrier.ready);

@@ -1,17 +1,19 @@
 // What the tool adds to the system calls it measures.
 //
-//   bench_overhead DIRECTORY [ROUNDS]
+//   bench_overhead DIRECTORY [ROUNDS [PROCESSES...]]
 //
 // DIRECTORY lies on a mounted file system, best one in memory, where nothing hides the tool's own share. In one run and
 // in turn, each round times
-//   - a phase through its entry, as a run does, and
+//   - a phase through its entry, as a run does, without measuring latencies,
+//   - the same with latencies, and
 //   - a bare loop that makes the same system calls from a list made beforehand: no random numbers, no names to put
 //     together, no directory entries to look at, no errors to count.
-// Both in a forked child and with the same data, buffers and order of files. For Read and Stats the list is the walk in
-// the kernel's order: for each directory open, fchdir, all getdents64, its files, close, fchdir back. What lies between
-// (removing, syncing) is not timed. The first round is not counted.
+// All in forked children that start together and with the same data, buffers and order of files. For Read and Stats the
+// list is the walk in the kernel's order: for each directory open, fchdir, all getdents64, its files, close, fchdir
+// back. What lies between (removing, syncing) is not timed. The first round is not counted.
 //
-// The ratio is the median over the rounds of each round's phase time / bare time. The user share is of all rounds
+// The time is that from the first child's start to the last one's end. Ratios are medians over the rounds: off / bare
+// for what the tool adds, on / off for what measuring latencies adds. The user share is of all rounds
 // together, from getrusage. Where the kernel accounts by ticks (CONFIG_TICK_CPU_ACCOUNTING) it needs many rounds to
 // mean something, and counts as user time also the way into the kernel and back, some 30 ns a call: a tick that falls
 // due while interrupts are off on the way out is taken by the first user instruction. A loop of nothing but getppid(2)
@@ -19,6 +21,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -27,6 +30,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -38,6 +42,7 @@
 
 #include "phases/catalogue.h"
 #include "phases/support/content.h"
+#include "phases/support/latency.h"
 #include "phases/support/tree.h"
 
 namespace {
@@ -61,7 +66,6 @@ struct Cost {
   double wall = 0;  // seconds, as the next two
   double user = 0;
   double system = 0;
-  bool well = false;
 };
 
 void check(bool well, const char* what) {
@@ -75,34 +79,69 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-/// Times the work in a child. `prepare` makes it there, untimed; the work says whether all calls succeeded.
-Cost cost_of(const std::function<std::function<bool()>()>& prepare) {
-  void* const memory = mmap(nullptr, sizeof(Cost), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+using Work = std::function<bool()>;
+using Prepare = std::function<Work(int process)>;  // untimed; the work says whether all calls succeeded
+
+/// What the children share.
+struct Shared {
+  std::atomic<int> ready{0};
+  std::atomic<bool> open{false};
+  struct Child {
+    std::chrono::steady_clock::time_point start, end;
+    double user = 0, system = 0;
+    bool well = false;
+  } children[64];
+};
+
+[[noreturn]] void be_child(Shared& shared, int process, const Prepare& prepare) {
+  const Work work = prepare(process);
+  Shared::Child& child = shared.children[process - 1];
+  shared.ready.fetch_add(1);
+  while (!shared.open.load()) sched_yield();
+  rusage before;
+  rusage after;
+  getrusage(RUSAGE_SELF, &before);
+  child.start = std::chrono::steady_clock::now();
+  child.well = work();
+  child.end = std::chrono::steady_clock::now();
+  getrusage(RUSAGE_SELF, &after);
+  child.user = seconds(after.ru_utime) - seconds(before.ru_utime);
+  child.system = seconds(after.ru_stime) - seconds(before.ru_stime);
+  _exit(0);
+}
+
+/// Times the work in so many children, numbered from 1.
+Cost cost_of(int processes, const Prepare& prepare) {
+  void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   check(memory != MAP_FAILED, "mmap");
-  auto* const cost = new (memory) Cost;
-  const pid_t child = fork();
-  check(child >= 0, "fork");
-  if (child == 0) {
-    const std::function<bool()> work = prepare();
-    rusage before;
-    rusage after;
-    getrusage(RUSAGE_SELF, &before);
-    const auto start = std::chrono::steady_clock::now();
-    const bool well = work();
-    const auto end = std::chrono::steady_clock::now();
-    getrusage(RUSAGE_SELF, &after);
-    cost->wall = std::chrono::duration<double>(end - start).count();
-    cost->user = seconds(after.ru_utime) - seconds(before.ru_utime);
-    cost->system = seconds(after.ru_stime) - seconds(before.ru_stime);
-    cost->well = well;
-    _exit(0);
+  auto* const shared = new (memory) Shared;
+  for (int process = 1; process <= processes; ++process) {
+    const pid_t child = fork();
+    check(child >= 0, "fork");
+    if (child == 0) be_child(*shared, process, prepare);
   }
-  int status = 0;
-  waitpid(child, &status, 0);
-  const Cost result = *cost;
-  munmap(memory, sizeof(Cost));
-  if (status != 0 || !result.well) {
-    std::fprintf(stderr, "a child failed: is the directory empty and is there room for 40 MiB?\n");
+  while (shared->ready.load() < processes) sched_yield();
+  shared->open.store(true);
+  bool well = true;
+  for (int process = 1; process <= processes; ++process) {
+    int status = 0;
+    wait(&status);
+    well &= status == 0;
+  }
+  Cost result;
+  auto first = shared->children[0].start, last = shared->children[0].end;
+  for (int process = 0; process < processes; ++process) {
+    const Shared::Child& child = shared->children[process];
+    first = std::min(first, child.start);
+    last = std::max(last, child.end);
+    result.user += child.user;
+    result.system += child.system;
+    well &= child.well;
+  }
+  result.wall = std::chrono::duration<double>(last - first).count();
+  munmap(memory, sizeof(Shared));
+  if (!well) {
+    std::fprintf(stderr, "a child failed: is the directory empty and is there room for 20 MiB a process?\n");
     std::exit(1);
   }
   return result;
@@ -113,14 +152,18 @@ struct Place {
   int fd;
 };
 
-Cost phase_cost(const char* name, const Place& place) {
-  return cost_of([&] {
+Cost phase_cost(const char* name, const Place& place, int processes, bool latencies) {
+  return cost_of(processes, [&](int process) -> Work {
     struct State {
+      explicit State(int process) : content({ContentKind::random}, seed, 1, process, write_buffer_size) {}
       Counters counters;
-      Content content{ContentKind::random, seed, 1, 1, write_buffer_size};
+      Content content;
       Context context;
+      Latencies latencies{};
     };
-    auto state = std::make_shared<State>();
+    auto state = std::make_shared<State>(process);
+    state->context.process = process;
+    if (latencies) state->context.latencies = &state->latencies;
     state->context.mount_fd = place.fd;
     state->context.mount_path = place.path;
     state->context.tree = classic_100;
@@ -156,14 +199,15 @@ struct StepMaker {
   }
 };
 
-Cost bare_create(const Place& place, const std::vector<Step>& steps) {
-  return cost_of([&] {
+Cost bare_create(const Place& place, const std::vector<Step>& steps, int processes) {
+  return cost_of(processes, [&](int process) -> Work {
+    const std::string top = tree_directory(1, 1, process);
     auto data = std::make_shared<std::vector<char>>(2 * Content::period);
     Content content(ContentKind::random, seed, 1, 1, data->size() + 1);
     content.begin_file(1);
     std::copy_n(content.piece(data->size()), data->size(), data->data());
-    return [&place, &steps, data] {
-      bool well = fchdir(place.fd) == 0 && mkdir("testdir1-1-1", 0755) == 0 && chdir("testdir1-1-1") == 0;
+    return [&place, &steps, data, top] {
+      bool well = fchdir(place.fd) == 0 && mkdir(top.c_str(), 0755) == 0 && chdir(top.c_str()) == 0;
       for (const Step& step : steps) {
         if (step.kind == Step::file) {
           const int fd = open(step.name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0777);
@@ -211,8 +255,8 @@ void list_walk(int fd, std::vector<Step>& steps) {
 }
 
 template <class PerFile>
-Cost bare_walk(const Place& place, const std::vector<Step>& steps, PerFile per_file) {
-  return cost_of([&] {
+Cost bare_walk(const Place& place, const std::vector<Step>& steps, int processes, PerFile per_file) {
+  return cost_of(processes, [&](int) -> Work {
     auto buffer = std::make_shared<std::vector<char>>(32768);
     auto open_ones = std::make_shared<std::vector<int>>();
     open_ones->reserve(100);
@@ -256,54 +300,103 @@ bool bare_read(const char* name) {
   return (length == 0) & (close(fd) == 0);
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/// One phase in its three forms.
 class Comparison {
  public:
-  explicit Comparison(const char* name) : name_(name) {}
+  Comparison(const char* name, int processes) : name_(name), processes_(processes) {}
 
-  void add(const Cost& phase, const Cost& bare) {
-    if (++rounds_ == 1) {
-      return;
+  /// `form` 0: bare, 1: without latencies, 2: with.
+  void round(const std::function<Cost(int form)>& cost) {
+    Cost costs[forms];
+    // Which one comes first changes from round to round.
+    for (int i = 0; i < forms; ++i) costs[(i + rounds_) % forms] = cost((i + rounds_) % forms);
+    if (++rounds_ == 1) return;
+    for (int form = 0; form < forms; ++form) {
+      total_[form].wall += costs[form].wall;
+      total_[form].user += costs[form].user;
+      total_[form].system += costs[form].system;
     }
-    ratios_.push_back(phase.wall / bare.wall);
-    sum(phase_, phase);
-    sum(bare_, bare);
+    off_to_bare_.push_back(costs[1].wall / costs[0].wall);
+    on_to_off_.push_back(costs[2].wall / costs[1].wall);
   }
 
-  void print() {
-    std::sort(ratios_.begin(), ratios_.end());
-    const std::size_t n = ratios_.size();
-    const double median = n % 2 == 1 ? ratios_[n / 2] : (ratios_[n / 2 - 1] + ratios_[n / 2]) / 2;
-    const double user = user_percent(phase_);
-    const double least = user_percent(bare_);
-    std::printf("%-7s %9.3f %9.3f %8.4f (%.4f to %.4f) %-8s %6.2f %9.2f  %s\n", name_,
-                1e3 * phase_.wall / static_cast<double>(n), 1e3 * bare_.wall / static_cast<double>(n), median,
-                ratios_[n / 4], ratios_[n * 3 / 4], median <= goal_ratio ? "met" : "NOT MET", user, least,
+  void print() const {
+    const double off = median(off_to_bare_), on = median(on_to_off_);
+    const double user = user_percent(total_[1]), least = user_percent(total_[0]);
+    const double n = rounds_ - 1;
+    std::printf("%-7s %4d %9.2f %9.2f %9.2f %9.3f %-7s %8.3f %-7s %6.2f %8.2f  %s\n", name_, processes_,
+                1e3 * total_[0].wall / n, 1e3 * total_[1].wall / n, 1e3 * total_[2].wall / n, off,
+                off <= goal_ratio ? "met" : "NOT MET", on, on <= goal_ratio ? "met" : "NOT MET", user, least,
                 user <= goal_user_percent    ? "met"
                 : least >= goal_user_percent ? "not met; not by the bare loop either"
                                              : "NOT MET");
+    std::fflush(stdout);
   }
 
  private:
-  static void sum(Cost& total, const Cost& cost) {
-    total.wall += cost.wall;
-    total.user += cost.user;
-    total.system += cost.system;
-  }
+  static constexpr int forms = 3;
   static double user_percent(const Cost& cost) { return 100 * cost.user / (cost.user + cost.system); }
 
   const char* name_;
+  int processes_;
   int rounds_ = 0;
-  std::vector<double> ratios_;
-  Cost phase_;
-  Cost bare_;
+  std::vector<double> off_to_bare_, on_to_off_;
+  Cost total_[forms];
 };
+
+void compare_with(int processes, int rounds, const Place& place, const std::vector<Step>& tree) {
+  const auto remove_and_sync = [&] {
+    phase_cost("delete", place, processes, false);
+    syncfs(place.fd);
+  };
+  Comparison create("Create", processes);
+  for (int round = 0; round <= rounds; ++round) {
+    create.round([&](int form) {
+      const Cost cost =
+          form == 0 ? bare_create(place, tree, processes) : phase_cost("create", place, processes, form == 2);
+      remove_and_sync();
+      return cost;
+    });
+  }
+  create.print();
+  phase_cost("create", place, processes, false);
+  syncfs(place.fd);
+  std::vector<Step> steps;
+  list_walk(openat(place.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), steps);
+  Comparison read("Read", processes), stats("Stats", processes);
+  // These are short: more of them, for the sake of the ticks.
+  for (int round = 0; round <= 10 * rounds / processes; ++round) {
+    read.round([&](int form) {
+      return form == 0 ? bare_walk(place, steps, processes, bare_read)
+                       : phase_cost("read", place, processes, form == 2);
+    });
+    stats.round([&](int form) {
+      return form == 0 ? bare_walk(place, steps, processes, bare_stat)
+                       : phase_cost("stat", place, processes, form == 2);
+    });
+  }
+  remove_and_sync();
+  read.print();
+  stats.print();
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 30;
-  if (argc < 2 || argc > 3 || rounds < 1) {
-    std::fprintf(stderr, "usage: bench_overhead DIRECTORY [ROUNDS]   (an empty directory; 30 rounds)\n");
+  std::vector<int> counts;
+  for (int i = 3; i < argc; ++i) counts.push_back(std::atoi(argv[i]));
+  if (counts.empty()) counts = {1, 2, 4, 8};
+  const bool good = std::all_of(counts.begin(), counts.end(), [](int count) { return count >= 1 && count <= 64; });
+  if (argc < 2 || rounds < 1 || !good) {
+    std::fprintf(
+        stderr, "usage: bench_overhead DIRECTORY [ROUNDS [PROCESSES...]]   (an empty directory; 30 rounds; 1 2 4 8)\n");
     return 2;
   }
   std::unique_ptr<char, decltype(&std::free)> path(realpath(argv[1], nullptr), std::free);
@@ -312,54 +405,10 @@ int main(int argc, char** argv) {
   check(place.fd >= 0, argv[1]);
   StepMaker maker;
   generate_tree(classic_100, maker);
-
-  Comparison create("Create");
-  Comparison read("Read");
-  Comparison stats("Stats");
-  const auto remove_and_sync = [&] {
-    phase_cost("delete", place);
-    syncfs(place.fd);
-  };
-  // Which of the two comes first changes from round to round.
-  const auto pair = [](int round, Comparison& comparison, auto phase, auto bare) {
-    Cost costs[2];
-    costs[round % 2] = round % 2 == 0 ? phase() : bare();
-    costs[1 - round % 2] = round % 2 == 0 ? bare() : phase();
-    comparison.add(costs[0], costs[1]);
-  };
-  for (int round = 0; round <= rounds; ++round) {
-    pair(
-        round, create,
-        [&] {
-          const Cost cost = phase_cost("create", place);
-          remove_and_sync();
-          return cost;
-        },
-        [&] {
-          const Cost cost = bare_create(place, maker.steps);
-          remove_and_sync();
-          return cost;
-        });
-  }
-  phase_cost("create", place);
-  syncfs(place.fd);
-  std::vector<Step> steps;
-  list_walk(openat(place.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), steps);
-  // These are short: more of them, for the sake of the ticks.
-  for (int round = 0; round <= 10 * rounds; ++round) {
-    pair(
-        round, read, [&] { return phase_cost("read", place); }, [&] { return bare_walk(place, steps, bare_read); });
-    pair(
-        round, stats, [&] { return phase_cost("stat", place); }, [&] { return bare_walk(place, steps, bare_stat); });
-  }
-  remove_and_sync();
-
   std::printf(
-      "%d rounds of classic-100, ten times as many for Read and Stats (%zu files and directories); goals: ratio at "
-      "most %.2f, user CPU at most %.0f %%\n",
+      "%d rounds of classic-100, ten times as many / processes for Read and Stats (%zu files and directories a tree); "
+      "goals: ratios at most %.2f, user CPU at most %.0f %%\n",
       rounds, maker.steps.size(), goal_ratio, goal_user_percent);
-  std::printf("phase    phase ms   bare ms    ratio (quartiles)                 user %%  of bare\n");
-  for (Comparison* comparison : {&create, &read, &stats}) {
-    comparison->print();
-  }
+  std::printf("phase  procs   bare ms    off ms     on ms  off/bare           on/off          user %%  of bare\n");
+  for (const int processes : counts) compare_with(processes, rounds, place, maker.steps);
 }

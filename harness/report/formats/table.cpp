@@ -1,8 +1,13 @@
-// LOG_table: a small table a pass, columns separated by tabs, for people and spreadsheets.
+// LOG_table: a small table a pass, columns separated by tabs, for spreadsheets and the readers of the old files; under
+// those of a run one table for people.
 
 #include <fmt/format.h>
 
+#include <sstream>
+
+#include "harness/report/conditions.h"
 #include "harness/report/format.h"
+#include "harness/report/people_table.h"
 #include "harness/report/phase_view.h"
 #include "harness/report/text.h"
 
@@ -33,6 +38,10 @@ void add_block(std::string& text, const RunRecord& record, const PassRecord* pas
   text += fmt::format("  processes={}, repetitions={}, profile={}, started={}\n", record.processes, record.repetitions,
                       one_line(record.profile), one_line(record.started_at));
   text += fmt::format("  status={}\n", status_text(record.status, record.reason));
+  for (const Condition& condition : conditions(record, pass)) {
+    const std::string line = key_line(condition.key, condition.value);
+    if (!line.empty()) text += "  " + line;
+  }
 
   const std::vector<PhaseSlot> slots = pass != nullptr ? phase_slots(*pass) : phase_slots();
   std::string names;
@@ -58,16 +67,24 @@ void add_block(std::string& text, const RunRecord& record, const PassRecord* pas
   text += fmt::format("\n");
 }
 
+/// Readers of the old files know a line by how it begins, so "Create" must not begin one here.
+std::string indented(const std::string& block) {
+  std::string out;
+  std::istringstream lines(block);
+  for (std::string line; std::getline(lines, line);) out += (line.empty() ? "" : "  ") + line + "\n";
+  return out;
+}
+
 std::string render(const RunRecord& record) {
   std::string text;
   if (record.passes.empty()) add_block(text, record, nullptr);
   for (const PassRecord& pass : record.passes) add_block(text, record, &pass);
-  return text;
+  return text + "\n" + indented(people_table(record)) + "\n";
 }
 
 }  // namespace
 
 extern const Format entry;
-const Format entry = {"_table", "a table a pass, columns separated by tabs", 40, render};
+const Format entry = {"_table", "a table a pass, columns separated by tabs, and under them one for people", 40, render};
 
 }  // namespace mongo::format_table

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/core/quote.h"
+#include "harness/report/conditions.h"
 #include "harness/report/format.h"
 #include "harness/report/phase_view.h"
 #include "harness/report/text.h"
@@ -33,6 +34,7 @@ void add_parameters(std::string& text, const RunRecord& record, const PassRecord
   text += key_line("device", record.device.resolved.empty() ? record.device.given : record.device.resolved);
   text += key_line("mkfs", quote_argv(record.mkfs.argv));
   text += key_line("mount_effective", record.mount.effective);
+  for (const Condition& condition : conditions(record, pass)) text += key_line(condition.key, condition.value);
   text += key_line("status", status_name(record.status));
   text += key_line("reason", record.reason);
 }

@@ -73,7 +73,9 @@ inline std::unique_ptr<LoopDevice> attach(std::uint64_t size) {
   spec.kind = DeviceSpec::Kind::ram;
   spec.given = "ram:" + std::to_string(size);
   spec.size = ByteSize{size};
-  return LoopDevice::attach(spec);
+  LoopOptions options;
+  options.preallocate = false;  // gigabytes of memory for nothing
+  return LoopDevice::attach(spec, {}, options);
 }
 
 inline std::unique_ptr<LoopDevice> attach_image(const std::string& path) {
@@ -81,7 +83,9 @@ inline std::unique_ptr<LoopDevice> attach_image(const std::string& path) {
   spec.kind = DeviceSpec::Kind::loop_file;
   spec.given = "loop:" + path;
   spec.path = path;
-  return LoopDevice::attach(spec);
+  LoopOptions options;
+  options.preallocate = false;  // gigabytes of memory for nothing
+  return LoopDevice::attach(spec, {}, options);
 }
 
 /// A loop device made by losetup(8), as somebody else would.

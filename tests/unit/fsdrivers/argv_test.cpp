@@ -43,6 +43,40 @@ TEST(Drivers, Ext4JoinsExtendedOptionsBecauseMke2fsTakesOnlyTheLast) {
             "mkfs.ext4 -F -q -E lazy_itable_init=1,lazy_journal_init=0 -L mongo -U UUID /dev/DEVICE");
 }
 
+bool lazy(const char* name, std::vector<std::string> options) {
+  const FilesystemDriver& driver = *find(name);
+  return driver.lazy_initialisation(driver.format_argv({"/dev/DEVICE", "UUID", std::move(options)})).value();
+}
+
+TEST(Drivers, Ext4IsLazyOnlyWhenAskedFor) {
+  EXPECT_FALSE(lazy("ext4", {}));
+  EXPECT_FALSE(lazy("ext4", {"-E", "stride=4", "-jEnodiscard", "-O", "uninit_bg"}));
+  EXPECT_TRUE(lazy("ext4", {"-E", "lazy_itable_init=1"}));
+  EXPECT_TRUE(lazy("ext4", {"-E", "lazy_itable_init"}));
+  EXPECT_TRUE(lazy("ext4", {"-Elazy_journal_init"}));
+  EXPECT_TRUE(lazy("ext4", {"-jE", "stride=4,lazy_journal_init=2"}));
+  EXPECT_FALSE(lazy("ext4", {"-E", "lazy_itable_init=0,lazy_journal_init=0"}));
+  EXPECT_FALSE(lazy("ext4", {"-E", "lazy_itable_init="}));
+  // The last word about the tables counts, any about the journal.
+  EXPECT_FALSE(lazy("ext4", {"-E", "lazy_itable_init=1", "-E", "lazy_itable_init=0"}));
+  EXPECT_TRUE(lazy("ext4", {"-E", "lazy_itable_init=0,lazy_itable_init=1"}));
+  EXPECT_TRUE(lazy("ext4", {"-E", "lazy_journal_init=1,lazy_journal_init=0"}));
+  // Another program's argv: told nothing, mke2fs is lazy; and it takes only the last -E.
+  const auto of_argv = find("ext4")->lazy_initialisation;
+  EXPECT_TRUE(of_argv({"mkfs.ext4", "/dev/DEVICE"}).value());
+  EXPECT_TRUE(of_argv({"mkfs.ext4", "-E", "lazy_itable_init=0", "-E", "stride=4", "/dev/DEVICE"}).value());
+}
+
+TEST(Drivers, Ext2AndExt3HaveNoTablesThatTheKernelWritesLater) {
+  for (const char* name : {"ext2", "ext3"}) {
+    EXPECT_FALSE(lazy(name, {})) << name;
+    EXPECT_FALSE(lazy(name, {"-O", "uninit_bg", "-E", "lazy_itable_init=1"})) << name;
+    EXPECT_TRUE(lazy(name, {"-j", "-E", "lazy_journal_init=1"})) << name;
+    EXPECT_FALSE(lazy(name, {"-E", "lazy_journal_init=1", "-E", "stride=4"})) << name << ": the last -E";
+  }
+  for (const char* name : {"xfs", "btrfs", "reiserfs"}) EXPECT_EQ(find(name)->lazy_initialisation, nullptr) << name;
+}
+
 /// What holds for every driver, also for one that is added.
 TEST(Drivers, Contract) {
   std::set<std::string> names;

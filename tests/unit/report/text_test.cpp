@@ -87,6 +87,18 @@ TEST(Text, LongTextIsCutBetweenCharacters) {
   EXPECT_EQ(one_line(text + "\xc3\xa4" + "y"), text + "... (1002 bytes)");
 }
 
+TEST(Text, Wrapping) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrap_words("", 5), Lines{});
+  EXPECT_EQ(wrap_words("ab cd", 5), Lines{"ab cd"});
+  EXPECT_EQ(wrap_words("ab cd ef", 5), (Lines{"ab cd", "ef"}));
+  EXPECT_EQ(wrap_words("abcdefg", 5), (Lines{"abcde", "fg"}));
+  EXPECT_EQ(wrap_words(" abcdefg", 5), (Lines{" abcd", "efg"}));
+  EXPECT_EQ(wrapped("", 10), "");
+  EXPECT_EQ(wrapped("ab cd", 10), "ab cd\n");
+  EXPECT_EQ(wrapped("one two three four", 10), "one two\n    three\n    four\n");
+}
+
 TEST(Text, Argv) {
   EXPECT_EQ(quote_argv({"mkfs.xfs", "-m", "reflink=0", "/dev/sdb1"}), "mkfs.xfs -m reflink=0 /dev/sdb1");
   EXPECT_EQ(quote_argv({"x", "", "a b", "it's", "$(rm)"}), "x '' 'a b' 'it'\\''s' '$(rm)'");

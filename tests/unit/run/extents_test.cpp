@@ -58,6 +58,19 @@ TEST(Fragments, SharedIsDataAndEncodedHasNoPlaceToCompare) {
   EXPECT_EQ(encoded.encoded, 2U);
 }
 
+TEST(Fragments, HistogramBucketsBeginAboveThePowersOfTwo) {
+  using Buckets = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  FragmentHistogram histogram;
+  EXPECT_EQ(histogram.buckets(), Buckets());
+  for (const std::uint64_t fragments : {0, 1, 1, 2, 3, 4, 4, 5, 8, 9, 16, 17}) histogram.add(fragments);
+  EXPECT_EQ(histogram.buckets(), (Buckets{{0, 1}, {1, 2}, {2, 1}, {3, 3}, {5, 2}, {9, 2}, {17, 1}}));
+  FragmentHistogram ends;
+  ends.add(std::uint64_t{1} << 63);
+  ends.add((std::uint64_t{1} << 63) + 1);
+  ends.add(~std::uint64_t{0});
+  EXPECT_EQ(ends.buckets(), (Buckets{{(std::uint64_t{1} << 62) + 1, 1}, {(std::uint64_t{1} << 63) + 1, 2}}));
+}
+
 TEST(ExtentReader, SaysWhereThereIsNoFiemap) {
   const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
   ASSERT_GE(fd, 0);

@@ -127,6 +127,93 @@ TEST(JudgeRun, TheWorstPhaseDecides) {
   EXPECT_EQ(record.status, Status::interrupted) << "what ended the run is not replaced";
 }
 
+TEST(JudgePhase, ACauseWeighsMoreThanItsConsequence) {
+  const PhaseRecord record = judge_phase(
+      create(), 39, {repetition(0.1, 39, {{"rmdir", 39, "ENOTEMPTY", 1, "d0"}, {"rmdir", 5, "EIO", 1, "d0/d1"}})}, {},
+      "");
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(record.reason, "EIO: Input/output error, 39 of 39 files; first at d0/d1 (rmdir)");
+}
+
+TEST(JudgePhase, CutFilesAreNotReadForATime) {
+  const PhaseRecord read = judge_phase(*phases::find("read"), 100, {repetition(0.1, 100)}, {}, "create");
+  EXPECT_EQ(read.status, Status::incomplete);
+  EXPECT_FALSE(read.seconds);
+  EXPECT_EQ(read.reason, "100 of 100 files: create did not succeed before it");
+  const PhaseRecord stat = judge_phase(*phases::find("stat"), 100, {repetition(0.1, 100)}, {}, "symlink");
+  EXPECT_EQ(stat.status, Status::ok) << "links that are missing are none of its files";
+}
+
+TEST(JudgePhase, AFailedSyncHasNoPath) {
+  const PhaseRecord record = judge_phase(create(), 10, {repetition(0.1, 10, {{"sync", 5, "EIO", 1, ""}})}, {}, "");
+  EXPECT_EQ(record.reason, "EIO: Input/output error, 10 of 10 files");
+}
+
+PhaseRecord good_phase() { return judge_phase(create(), 200, {repetition(1.5, 100), repetition(0.5, 100)}, {}, ""); }
+
+TEST(JudgeConditions, PercentOfTheTime) {
+  PhaseRecord record = good_phase();
+  record.cpu_user_seconds = 0.5;
+  record.cpu_system_seconds = 1;
+  record.machine_cpu_seconds = 3;
+  judge_conditions(record, 30);
+  EXPECT_EQ(record.cpu_percent, 75);
+  EXPECT_EQ(record.machine_cpu_percent, 150);
+  EXPECT_TRUE(record.flags.empty());
+}
+
+TEST(JudgeConditions, AMachineThatSleptHasMeasuredNothing) {
+  PhaseRecord record = good_phase();
+  record.suspended_seconds = 5.25;
+  judge_conditions(record, 30);
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(record.reason, "the machine was suspended for 5.250 s during the phase");
+  EXPECT_FALSE(record.seconds);
+  EXPECT_TRUE(record.repetition_seconds.empty());
+  EXPECT_FALSE(record.cpu_percent);
+}
+
+TEST(JudgeConditions, TooShortForTheClock) {
+  PhaseRecord record = judge_phase(create(), 200, {repetition(1.5, 100), repetition(0.09, 100)}, {}, "");
+  judge_conditions(record, 1'000'000);
+  EXPECT_EQ(record.flags, std::vector<std::string>{"too-short"});
+  PhaseRecord none = judge_phase(create(), 200, {repetition(0, 200)}, {}, "");
+  judge_conditions(none, 1);
+  EXPECT_EQ(none.flags, std::vector<std::string>{"too-short"});
+  EXPECT_FALSE(none.cpu_percent) << "nothing is divided by 0";
+  PhaseRecord unknown = good_phase();
+  judge_conditions(unknown, std::nullopt);
+  EXPECT_TRUE(unknown.flags.empty());
+}
+
+TEST(JudgeConditions, CachesThatAreNotWhatWasAskedFor) {
+  PhaseRecord record = good_phase();
+  record.cache = {"drop", "warm", "drop_caches: EACCES; not verified: x", 16, 4096, 0.1};
+  judge_conditions(record, 30);
+  EXPECT_EQ(record.flags, (std::vector<std::string>{"cache-fallback", "cache-not-empty", "cache-not-verified"}));
+  EXPECT_TRUE(record.seconds);
+}
+
+TEST(JudgeVerification, ADifferenceFailsThePhase) {
+  PhaseRecord record = good_phase();
+  judge_verification(record, {repetition(9, 100), repetition(9, 100)});
+  EXPECT_EQ(record.status, Status::ok);
+  EXPECT_EQ(record.verified_files, 200U);
+  EXPECT_EQ(record.seconds, 2.0) << "verification is outside the time";
+  judge_verification(record, {repetition(9, 199, {{"verify", 0, "MISMATCH", 1, "testdir1-1-1/7 at byte 4096"}})});
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(record.reason, "verification: MISMATCH: testdir1-1-1/7 at byte 4096; 199 files are right");
+  EXPECT_FALSE(record.seconds);
+  EXPECT_EQ(record.errors.size(), 1U);
+}
+
+TEST(JudgeVerification, NothingComparedIsNoSuccess) {
+  PhaseRecord record = good_phase();
+  judge_verification(record, {repetition(0, 0)});
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_EQ(record.reason, "verification: there was nothing to compare");
+}
+
 TEST(MergeErrors, SumsByOperationAndErrno) {
   std::vector<ErrorRecord> errors{{"write", 28, "ENOSPC", 2, "a"}};
   merge_errors(errors, {{"write", 28, "ENOSPC", 3, "b"}, {"create", 28, "ENOSPC", 1, "c"}});

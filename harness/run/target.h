@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "harness/core/descriptor.h"
+#include "harness/device/device_lock.h"
+#include "harness/device/guard.h"
+#include "harness/device/loop.h"
+#include "harness/run/run_context.h"
+
+namespace mongo {
+
+/// The device of a run and the file system on it. Every step that must be undone goes into the run's leases and journal
+/// before it acts.
+class Target {
+ public:
+  explicit Target(RunContext& context) : context_(context) {}
+
+  /// Attaches a loop device where one is asked for, takes the lock, then lets the guard look at the device. Throws
+  /// DeviceRefused, RunError.
+  void open();
+
+  /// Looks at the device once more, wipes its signatures and makes the file system. Throws DeviceRefused, RunError.
+  void format(PassRecord& pass);
+
+  /// Mounts what was formatted. Throws RunError("mount", ...).
+  void mount();
+
+  /// Unmounts; does nothing when it is not mounted. Throws RunError("unmount", ...).
+  void unmount();
+
+  /// Unmounts, throws out what the kernel holds of the device and of the file behind it, and mounts again. Throws
+  /// RunError; with step "unmount" the file system is still mounted.
+  void remount();
+
+  /// The root of the mounted file system, O_DIRECTORY; -1 when it is not mounted. Another one after a remount.
+  int root_fd() const { return root_.get(); }
+  /// "7:0"
+  std::string major_minor() const { return block_.major_minor(); }
+
+ private:
+  void attach();
+  void describe_device();
+  void require_unused(const BlockDevice& device);
+  void require_same_device(const BlockDevice& now) const;
+  void run_mkfs(PassRecord& pass);
+  void again_while_busy(const std::function<void()>& step);
+  void open_root();
+  void forget_cached_blocks();
+
+  RunContext& context_;
+  BlockDevice block_;
+  std::string uuid_;
+  std::string path_;  // the device as given, or the loop device's node
+  std::unique_ptr<Guard> guard_;
+  std::unique_ptr<DeviceLock> lock_;
+  std::unique_ptr<LoopDevice> loop_;
+  Descriptor root_;
+};
+
+}  // namespace mongo
