@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 
 #include "harness/report/record_json.h"
 #include "tests/unit/report/samples.h"
@@ -45,6 +47,26 @@ TEST(Schema, EveryFieldIsDescribedInWords) {
     }
   };
   visit(record_schema_file(), "");
+}
+
+TEST(Schema, TheReadmeHasTheSameWords) {
+  std::ifstream in(MONGO_SOURCE_DIR "/README.md");
+  const std::string readme((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::function<void(const Json&)> visit = [&](const Json& part) {
+    if (part.contains("properties")) {
+      for (const auto& [name, field] : part.at("properties").items()) {
+        if (!field.contains("description")) continue;
+        const std::string text = field.at("description").get<std::string>() + " |\n";
+        EXPECT_NE(readme.find(name + "` | "), std::string::npos) << name;
+        EXPECT_NE(readme.find(text), std::string::npos) << name << ": " << text;
+        visit(field);
+      }
+    }
+    if (part.contains("items")) visit(part.at("items"));
+  };
+  const Json schema = record_schema_file();
+  visit(schema);
+  for (const auto& [name, part] : schema.at("$defs").items()) visit(part);
 }
 
 TEST(Schema, RefusesWhatTheReaderRefuses) {
