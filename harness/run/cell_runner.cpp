@@ -22,6 +22,7 @@
 #include "harness/run/phase_runner.h"
 #include "harness/run/run_context.h"
 #include "harness/run/target.h"
+#include "phases/support/ticks.h"
 
 namespace mongo {
 namespace {
@@ -74,7 +75,7 @@ class CellRun {
     bool began = false;
     try {
       find_mkfs_version();
-      measure_idle_load();
+      look_at_idle_machine();
       leases_.add("remove the mount point", [this, &point] { report_undo(point.remove()); });
       point.make(record_.run_id, [this](const std::string& path, dev_t device, ino_t inode) {
         journal_->add({JournalStep::Kind::directory, path, "", device, inode});
@@ -163,18 +164,20 @@ class CellRun {
     leases_.add("unmount " + record_.mount.point, [this] { target_.unmount(); });
     record_.passes.push_back(pass);
     target_.mount();
-    PhaseRunner(context_, target_, idle_load_).run(tree, record_.passes.back());
+    PhaseRunner(context_, target_, idle_).run(tree, record_.passes.back());
     throw_failures(leases_.undo_to(before_mount));
   }
 
-  /// How busy this machine is by itself, in CPUs, over half a second in which the run does nothing.
-  void measure_idle_load() {
+  /// Half a second in which the run does nothing.
+  void look_at_idle_machine() {
+    const phases::TickCalibration ticks;
     const std::optional<double> before = read_busy_seconds();
     const auto start = std::chrono::steady_clock::now();
     std::this_thread::sleep_for(500ms);
     const std::optional<double> after = read_busy_seconds();
+    idle_.tick_scale = ticks.scale();
     if (!before || !after) return;
-    idle_load_ = (*after - *before) / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    idle_.load = (*after - *before) / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   static void throw_failures(const std::vector<std::string>& failures) {
@@ -197,7 +200,7 @@ class CellRun {
   const Cell& cell_;
   const RunServices& services_;
   RunRecord record_;
-  double idle_load_ = 0;  // CPUs
+  IdleMachine idle_;
   std::unique_ptr<Journal> journal_;
   RunContext context_{cell_, services_, record_, leases_, journal_};
   Target target_{context_};

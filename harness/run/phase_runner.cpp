@@ -116,6 +116,7 @@ RepetitionRequest PhaseRunner::request_for(const phases::Phase& phase) const {
   request.content = cell.content;
   request.sync_each = cell.sync == SyncPolicy::each;
   request.measure_latencies = cell.latency;
+  request.tick_scale = idle_.tick_scale;
   return request;
 }
 
@@ -157,7 +158,7 @@ void PhaseRunner::run_one(const RepetitionRequest& request, Measured& measured) 
   measured.device.stop();
   if (!busy_before || !busy_after) measured.machine_cpu_seconds.reset();
   if (measured.machine_cpu_seconds) {
-    *measured.machine_cpu_seconds += std::max(0.0, *busy_after - *busy_before - idle_load_ * lasted);
+    *measured.machine_cpu_seconds += std::max(0.0, *busy_after - *busy_before - idle_.load * lasted);
   }
   measured.seconds += measured.repetitions.back().seconds;
   measured.files += measured.repetitions.back().files;

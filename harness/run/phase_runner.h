@@ -10,12 +10,17 @@
 
 namespace mongo {
 
+/// What is found out about the machine while the run does nothing.
+struct IdleMachine {
+  double load = 0;               // how busy it is by itself, in CPUs
+  std::uint64_t tick_scale = 0;  // see phases/support/ticks.h
+};
+
 /// Runs the phases of one pass on a mounted file system and measures around them.
 class PhaseRunner {
  public:
-  /// idle_load: how busy the machine is by itself, in CPUs.
-  PhaseRunner(RunContext& context, Target& target, double idle_load)
-      : context_(context), target_(target), idle_load_(idle_load) {}
+  PhaseRunner(RunContext& context, Target& target, const IdleMachine& idle)
+      : context_(context), target_(target), idle_(idle) {}
 
   /// All phases of the cell. Failures of phases are in their records. Throws RunError, Interrupted; what has been found
   /// out until then is in the pass.
@@ -35,7 +40,7 @@ class PhaseRunner {
 
   RunContext& context_;
   Target& target_;
-  double idle_load_;
+  IdleMachine idle_;
   phases::TreeParameters tree_;
   Space empty_;
 };

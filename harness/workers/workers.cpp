@@ -151,6 +151,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
     context.sync_each = request.sync_each;
     context.content = &content;
     context.counters = &slot.counters;
+    if (latencies != nullptr) latencies->tick_scale = request.tick_scale;
     context.latencies = latencies;
     if (fchdir(request.mount_fd) != 0) {
       slot.counters.count_error(phases::Operation::change_directory, errno, "", ".");

@@ -29,6 +29,7 @@ struct RepetitionRequest {
   bool sync_each = false;  // fsync(2) after each file, in the phases that write files
   bool verify = false;     // Phase::verify instead of Phase::run; must not be null. No latencies then
   bool measure_latencies = true;
+  std::uint64_t tick_scale = 0;  // phases::TickCalibration: latencies by ticks; 0: by clock_gettime(2)
   std::chrono::milliseconds start_deadline{std::chrono::minutes(2)};  // until all wait at the barrier
   std::chrono::milliseconds deadline{std::chrono::hours(24)};         // until all have ended
   std::chrono::milliseconds progress_interval{0};                     // 0: no progress

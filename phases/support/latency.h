@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "phases/phase.h"
+#include "phases/support/ticks.h"
 
 namespace mongo::phases {
 
@@ -53,6 +54,7 @@ void merge(Histogram& into, const Histogram& from);
 
 /// The histograms of one worker, one for each operation. Pages that no operation uses are never touched.
 struct Latencies {
+  std::uint64_t tick_scale = 0;  // see phases/support/ticks.h; 0: measured by clock_gettime(2)
   Histogram of[operation_count];
 };
 
@@ -61,26 +63,33 @@ void merge(Latencies& into, const Latencies& from);
 /// Measures operations that follow each other: one clock reading ends one and begins the next.
 class LatencyClock {
  public:
-  explicit LatencyClock(Latencies* latencies) : latencies_(latencies) { restart(); }
+  explicit LatencyClock(Latencies* latencies)
+      : latencies_(latencies), scale_(latencies == nullptr ? 0 : latencies->tick_scale) {
+    restart();
+  }
   /// What follows is the operation; what came before was something else.
   void restart() {
-    if (latencies_ != nullptr) last_ns_ = now_ns();
+    if (latencies_ != nullptr) last_ = now();
   }
   void operation_ended(Operation operation) {
     if (latencies_ == nullptr) return;
-    const std::uint64_t now = now_ns();
-    latencies_->of[static_cast<std::size_t>(operation)].record(now - last_ns_);
-    last_ns_ = now;
+    const std::uint64_t time = now();
+    const std::uint64_t lasted = time - last_;
+    latencies_->of[static_cast<std::size_t>(operation)].record(scale_ == 0 ? lasted : ticks_to_ns(lasted, scale_));
+    last_ = time;
   }
 
  private:
-  static std::uint64_t now_ns() {
+  /// Ticks, or nanoseconds where there is no scale.
+  std::uint64_t now() const {
+    if (scale_ != 0) return read_ticks();
     timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
   }
   Latencies* latencies_;
-  std::uint64_t last_ns_ = 0;
+  std::uint64_t scale_;
+  std::uint64_t last_ = 0;
 };
 
 }  // namespace mongo::phases

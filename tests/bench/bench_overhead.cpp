@@ -43,6 +43,7 @@
 #include "phases/catalogue.h"
 #include "phases/support/content.h"
 #include "phases/support/latency.h"
+#include "phases/support/ticks.h"
 #include "phases/support/tree.h"
 
 namespace {
@@ -53,6 +54,7 @@ constexpr double goal_ratio = 1.03;
 constexpr double goal_user_percent = 3;
 constexpr std::size_t write_buffer_size = 4096;
 constexpr std::uint64_t seed = 1;
+std::uint64_t tick_scale = 0;  // as a run finds it out
 
 const TreeParameters classic_100{.bytes_to_consume = 10485760,
                                  .median_file_size = 100,
@@ -163,7 +165,10 @@ Cost phase_cost(const char* name, const Place& place, int processes, bool latenc
     };
     auto state = std::make_shared<State>(process);
     state->context.process = process;
-    if (latencies) state->context.latencies = &state->latencies;
+    if (latencies) {
+      state->latencies.tick_scale = tick_scale;
+      state->context.latencies = &state->latencies;
+    }
     state->context.mount_fd = place.fd;
     state->context.mount_path = place.path;
     state->context.tree = classic_100;
@@ -403,8 +408,11 @@ int main(int argc, char** argv) {
   check(path != nullptr, argv[1]);
   const Place place{path.get(), open(path.get(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   check(place.fd >= 0, argv[1]);
+  const TickCalibration ticks;
   StepMaker maker;
   generate_tree(classic_100, maker);
+  usleep(100'000);
+  tick_scale = ticks.scale();
   std::printf(
       "%d rounds of classic-100, ten times as many / processes for Read and Stats (%zu files and directories a tree); "
       "goals: ratios at most %.2f, user CPU at most %.0f %%\n",

@@ -17,7 +17,7 @@ constexpr Kind kinds[] = {{"ext2", "loop:256MiB"},
                           {"ext3", "loop:256MiB"},
                           {"ext4", "loop:256MiB"},
                           {"xfs", "loop:320MiB"},
-                          {"btrfs", "loop:256MiB"}};
+                          {"btrfs", "loop:512MiB"}};
 
 bool has_flag(const Json& phase, const std::string& flag) {
   for (const Json& one : phase.at("flags")) {
@@ -292,7 +292,8 @@ TEST_F(ConditionDetails, LazyInitialisation) {
       0);
   EXPECT_EQ(last_record().at("mkfs").at("lazy_initialisation"), true);
   bool flagged = false;
-  for (const Json& flag : last_record().at("flags")) flagged |= flag == "lazy-initialisation";
+  const Json flags = last_record().at("flags");
+  for (const Json& flag : flags) flagged |= flag == "lazy-initialisation";
   EXPECT_TRUE(flagged);
   ASSERT_EQ(mongo_run("xfs", "loop:320MiB", {"--profile", "smoke", "--phases", "create"}).exit_status, 0);
   EXPECT_EQ(last_record().at("mkfs").at("lazy_initialisation"), nullptr);
@@ -309,7 +310,8 @@ TEST_F(ConditionDetails, TheEnvironmentIsInTheRecord) {
   EXPECT_NE(last_record().at("mount").at("version"), nullptr);
   // 1 MiB of files fits into any memory.
   bool told = false;
-  for (const Json& warning : last_record().at("warnings")) {
+  const Json warnings = last_record().at("warnings");
+  for (const Json& warning : warnings) {
     told |= warning.get<std::string>().find("fit in memory") != std::string::npos;
   }
   EXPECT_TRUE(told) << last_record().at("warnings");

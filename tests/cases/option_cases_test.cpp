@@ -80,7 +80,8 @@ TEST_F(OptionCases, Ext3WithoutAJournalIsNoExt3) {
   EXPECT_EQ(result.exit_status, 1) << result.err;
   EXPECT_NE(result.err.find("mount: "), std::string::npos) << result.err;
   EXPECT_EQ(last_record().at("status"), "failed");
-  for (const Json& pass : last_record().at("passes")) EXPECT_TRUE(pass.at("phases").empty()) << pass;
+  const Json passes = last_record().at("passes");
+  for (const Json& pass : passes) EXPECT_TRUE(pass.at("phases").empty()) << pass;
   expect_nothing_left();
 }
 
@@ -91,7 +92,8 @@ TEST_F(OptionCases, Ext3WithFeaturesOfExt4IsNoExt3) {
   EXPECT_EQ(result.exit_status, 1) << result.err;
   EXPECT_NE(result.err.find("mount: "), std::string::npos) << result.err;
   EXPECT_EQ(last_record().at("status"), "failed");
-  for (const Json& pass : last_record().at("passes")) EXPECT_TRUE(pass.at("phases").empty()) << pass;
+  const Json passes = last_record().at("passes");
+  for (const Json& pass : passes) EXPECT_TRUE(pass.at("phases").empty()) << pass;
   expect_nothing_left();
 }
 

@@ -114,7 +114,8 @@ TEST_F(Runs, TreesThatCreateCouldNotMakeAreNoFailureOfTheLaterPhases) {
   const CommandResult result =
       mongo_run("ext3", "ram:256MiB", {"--profile", "smoke", "--repetitions", "3", "--mkfs-options", "-N 400"});
   EXPECT_EQ(result.exit_status, 5) << result.err;
-  for (const Json& phase : last_record().at("passes")[0].at("phases")) {
+  const Json record_of_it = last_record();
+  for (const Json& phase : record_of_it.at("passes")[0].at("phases")) {
     EXPECT_EQ(phase.at("status"), "incomplete") << phase;
     expect_no_time(phase);
   }
