@@ -2,8 +2,8 @@
 
 BUILD_PACKAGES="g++ cmake ninja-build pkg-config libboost-filesystem-dev libboost-dev nlohmann-json3-dev libcli11-dev libfmt-dev
 libmount-dev libblkid-dev"
-FILESYSTEM_PACKAGES="e2fsprogs xfsprogs btrfs-progs"
-TEST_PACKAGES="libgtest-dev libfuse3-dev reiserfsprogs util-linux bsdutils procps locales"
+FILESYSTEM_PACKAGES="e2fsprogs xfsprogs btrfs-progs reiserfsprogs jfsutils f2fs-tools nilfs-tools user-mode-linux"
+TEST_PACKAGES="libgtest-dev libfuse3-dev util-linux bsdutils procps locales"
 
 # install_packages NAME...: installs those that are missing. Without root it says what to type and fails.
 install_packages() {

@@ -24,6 +24,28 @@ struct FormatRequest {
 /// The label that every file system made by this tool carries.
 inline constexpr std::string_view label = "mongo";
 
+/// What the commands about a storage pool are about.
+struct PoolRequest {
+  std::string pool;                  // its name
+  std::string device;                // path of the node
+  std::string mount_point;           // absolute
+  std::string search;                // for an import: the device, or a folder with nothing but a link to it
+  std::vector<std::string> options;  // the user's words for create, as they are
+};
+
+/// A file system that is made, mounted and taken away by commands about its pool, and not by mkfs and mount(2).
+struct PoolCommands {
+  using Argv = std::vector<std::string> (*)(const PoolRequest&);
+  /// The pool's name says who made it, as label and UUID do elsewhere.
+  std::string (*name)(const std::string& uuid) = nullptr;
+  Argv create = nullptr;       // makes it without asking anything, whatever is on the device, and mounts it
+  Argv destroy = nullptr;      // unmounts it and takes it away; its labels stay on the device
+  Argv export_pool = nullptr;  // unmounts it and lets go of the device
+  Argv import_pool = nullptr;  // looks for it in `search` only, and mounts it
+  Argv sync = nullptr;         // returns when all that was written is on the device
+  Argv properties = nullptr;   // prints "name<TAB>value" lines: what figures depend on
+};
+
 /// A file system, as data. A driver executes nothing: the harness does what it says.
 /// Each file fsdrivers/NAME.cpp offers `namespace mongo::fsdrivers::driver_NAME { std::vector<FilesystemDriver>
 /// entries(); }`.
@@ -35,6 +57,8 @@ struct FilesystemDriver {
   std::vector<Program> programs;                   // the first is mkfs
   /// argv that makes the file system without asking anything, whatever is on the device. Sets `label` and the UUID.
   std::vector<std::string> (*format_argv)(const FormatRequest&) = nullptr;
+  /// What has to be run after mkfs, in this order, before the file system is what format_argv promises. Null: nothing.
+  std::vector<std::vector<std::string>> (*after_format)(const FormatRequest&) = nullptr;
   /// What a user may give to mkfs, as it is written there: "-j", "-N COUNT", "--mixed", "--nodesize SIZE"; a second
   /// word says that it takes a value. Not what this tool sets itself (label, UUID, force, quiet), what makes no file
   /// system, and what names a file or a device: mkfs must touch nothing but the device that was looked at.
@@ -44,6 +68,9 @@ struct FilesystemDriver {
   /// Whether such an argv leaves something for later that mkfs could write at once, so that it falls into the phases.
   /// Null: the file system has no such thing.
   std::optional<bool> (*lazy_initialisation)(const std::vector<std::string>& argv) = nullptr;
+  unsigned files_when_empty = 0;          // regular files on a file system that was just made
+  bool existing_directory = false;        // nothing is formatted or mounted
+  std::optional<PoolCommands> pool;       // instead of format_argv
   std::vector<std::string> version_argv;  // prints mkfs's version, on stdout or stderr
   std::string unavailable;                // non-empty: known by name, and why this version of the tool cannot run it
 };

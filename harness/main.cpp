@@ -7,6 +7,8 @@
 
 #include "harness/cli/command.h"
 #include "harness/core/errors.h"
+#include "harness/guest/init.h"
+#include "harness/run/guest_pass.h"
 
 namespace {
 
@@ -21,6 +23,7 @@ void fill_standard_descriptors() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (mongo::is_guest_init()) mongo::guest_main(mongo::work_in_guest);
   fill_standard_descriptors();
   // Modes of files and directories, and with them the work of the file system, do not depend on the caller's umask.
   umask(022);

@@ -97,6 +97,7 @@ struct Expectation {
   std::uint64_t trees = 0;           // processes * repetitions
   bool copied = false;               // copy is among the phases that came before
   bool linked = false;               // symlink is
+  std::uint64_t other_files = 0;     // regular files that the file system had from the beginning
 };
 
 /// One phase, as data. Each file phases/NAME.cpp offers `namespace mongo::phases::phase_NAME { extern const Phase

@@ -53,10 +53,12 @@ int dry_run(const Cell& cell, CommandContext& context) {
                      cell.mkfs_options);
   check_mount_options(cell.mount_options);
   context.console.out(describe_cell(cell));
-  if (const auto why = why_unavailable(*cell.driver, nullptr)) throw Unsupported(*why);
+  const ChosenEnvironment chosen = choose_environment(cell, nullptr);
+  if (chosen.why_not) throw Unsupported(*chosen.why_not);
   GuardOptions options;
   options.destroy = cell.destroy;
   options.keep_paths = {cell.results, "/proc/self/exe"};
+  if (cell.device.kind == DeviceSpec::Kind::none) return 0;
   if (cell.device.kind == DeviceSpec::Kind::block) {
     const Guard guard(options);
     guard.require(guard.resolve(cell.device.path));
@@ -137,9 +139,13 @@ CommandBody add_run_command(CLI::App& app) {
   command->add_option("--content", request.content,
                       "of the files: random (default; does not compress), letter-a, zero, compressible:PCT");
   command->add_flag("--verify", request.verify,
-                    "compare what was written, copied and linked after the phases, outside their time");
+                    "compare what was created, copied, linked, read and renamed after each phase, outside its time");
   command->add_option("--phase-timeout", request.phase_timeout,
                       "seconds after which a phase has failed; default: a day");
+  command->add_option(
+      "--environment", request.environment,
+      "where the phases run: host; uml, a User-mode Linux guest, for file systems that this kernel lacks; "
+      "auto (default): host where it can, else uml");
   command->add_option("--sector-size", request.sector_size, "of loop: and ram: devices, 512 (default) to 4096 bytes");
   command->add_flag("--sparse", request.sparse, "do not allocate the file of loop:SIZE or ram:SIZE beforehand");
   command->add_flag("!--no-latency", request.latency, "do not measure how long each operation takes");

@@ -23,7 +23,9 @@ DeviceSpec parse_device_spec(const std::string& text) {
   DeviceSpec spec;
   spec.given = text;
   if (text.find('\0') != std::string::npos) throw UsageError("the device name holds a NUL byte");
-  if (text.starts_with("loop:")) {
+  if (text == "none") {
+    spec.kind = DeviceSpec::Kind::none;
+  } else if (text.starts_with("loop:")) {
     const std::string rest = text.substr(5);
     if (rest.empty()) throw UsageError("device 'loop:' needs a size or the path of an image file, e.g. loop:2GiB");
     if (looks_like_size(rest)) {

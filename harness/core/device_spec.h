@@ -13,6 +13,7 @@ struct DeviceSpec {
     loop_new,   // loop:SIZE, a file of the tool's own
     loop_file,  // loop:PATH, an existing image file
     ram,        // ram:SIZE, memory
+    none,       // "none": there is no device, only a directory
   };
   Kind kind = Kind::block;
   std::string given;  // the whole argument

@@ -120,22 +120,22 @@ struct PhaseRecord {
   std::optional<DeviceActivity> device;       // from the start of the phase to its end
   std::optional<DeviceActivity> device_sync;  // in the sync after it
   std::optional<double>
-      write_amplification;         // bytes that the device wrote until the sync had ended / bytes of file data written
-  double start_skew_seconds = 0;   // largest, over the repetitions, between the first and the last process to begin
-  std::optional<double> overlap;   // smallest share of a repetition's time in which all processes were at work
+      write_amplification;        // bytes that the device wrote until the sync had ended / bytes of file data written
+  double start_skew_seconds = 0;  // largest, over the repetitions, between the first and the last process to begin
+  std::optional<double> overlap;  // smallest share of a repetition's time in which all processes were at work
   CacheRecord cache;
   std::optional<double> suspended_seconds;      // the machine slept for so long during the phase: it has no time then
   std::optional<std::uint64_t> verified_files;  // whose content was compared after the phase, outside its time
   std::optional<double> verify_seconds;
-  std::vector<std::string> flags;  // what to know before this number is used, e.g. "low-overlap"
+  std::vector<std::string> flags;        // what to know before this number is used, e.g. "low-overlap"
   std::vector<LatencyRecord> latencies;  // empty when not measured
   std::vector<ErrorRecord> errors;
   // after create and copy only
   std::optional<std::uint64_t> used_kib;         // more than on the empty file system
   std::optional<std::uint64_t> data_bytes;       // the sizes of all regular files
   std::optional<std::uint64_t> allocated_bytes;  // what the file system says that it gave them (st_blocks)
-  std::optional<std::uint64_t> directories;  // the root and lost+found included
-  std::optional<std::uint64_t> files;        // regular files
+  std::optional<std::uint64_t> directories;      // the root and lost+found included
+  std::optional<std::uint64_t> files;            // regular files
   std::optional<Fragmentation> fragmentation;
   std::optional<FreeSpace> free_space;
 };
@@ -161,20 +161,21 @@ struct Signature {
 struct DeviceRecord {
   std::string given;        // as on the command line
   std::string resolved;     // the node, e.g. /dev/loop0
-  std::string kind;         // block, loop, ram
+  std::string kind;         // block, loop, ram, directory
   std::string major_minor;  // "7:0"
   std::uint64_t size_bytes = 0;
   std::string backing;  // the file behind a loop device
   std::string model, serial, by_id;
   // From /sys/block/NAME/queue; of a partition its disk's.
-  std::string scheduler;                                // the one in use, e.g. "mq-deadline"
-  std::string write_cache;                              // "write back" or "write through"
+  std::string scheduler;    // the one in use, e.g. "mq-deadline"
+  std::string write_cache;  // "write back" or "write through"
   std::optional<bool> rotational;
-  std::optional<std::uint64_t> queue_depth;             // nr_requests
+  std::optional<std::uint64_t> queue_depth;  // nr_requests
   std::optional<std::uint64_t> logical_sector_bytes, physical_sector_bytes;
   // Of loop devices.
   std::optional<bool> direct_io;     // no second page cache below the file system
   std::optional<bool> preallocated;  // the backing file has all its blocks when the phases begin
+  std::string backing_filesystem;    // what the backing file lies on, e.g. "ext4"
   std::vector<Signature> destroyed;
 };
 
@@ -182,7 +183,7 @@ struct MkfsRecord {
   std::vector<std::string> argv;
   std::vector<std::string> options;  // of these, the words that the user asked for
   std::string version;
-  double seconds = 0;  // sum over the passes
+  double seconds = 0;                       // sum over the passes
   std::optional<bool> lazy_initialisation;  // ext4 writes its tables behind the phases' back; null: has no such thing
 };
 
@@ -191,16 +192,18 @@ struct MountRecord {
   std::string requested;  // the options asked for, comma-separated
   std::string effective;  // as the kernel lists them
   std::string version;    // of libmount
+  std::vector<std::string>
+      settings;  // "compression=off": properties of file systems that have them beside mount options
 };
 
 struct HostRecord {
   std::string name, kernel, machine;
   std::string distribution;  // PRETTY_NAME of os-release(5)
   std::string cpu_model;
-  std::optional<std::uint64_t> cpus;          // that this process may use
-  std::optional<std::uint64_t> memory_bytes;  // the machine's, or less if a cgroup allows less
-  std::string virtualisation;                 // "kvm", "docker", ...; "none" on bare metal; empty when not known
-  std::string clock_source;                   // e.g. "tsc"
+  std::optional<std::uint64_t> cpus;                 // that this process may use
+  std::optional<std::uint64_t> memory_bytes;         // the machine's, or less if a cgroup allows less
+  std::string virtualisation;                        // "kvm", "docker", ...; "none" on bare metal; empty when not known
+  std::string clock_source;                          // e.g. "tsc"
   std::optional<std::uint64_t> clock_resolution_ns;  // the smallest step of CLOCK_MONOTONIC that was seen
   std::string governor;                              // of CPU frequency, e.g. "performance"
   std::optional<double> load;                        // 1-minute load average before the start
@@ -216,12 +219,15 @@ struct RunRecord {
   std::string log;
   Status status = Status::ok;
   std::string reason;
-  std::vector<std::string> notes;  // what happened on the way and is no error: a wait, something destroyed
+  std::vector<std::string> notes;     // what happened on the way and is no error: a wait, something destroyed
   std::vector<std::string> flags;     // what holds for all figures of this run, e.g. "loop-device"
   std::vector<std::string> warnings;  // what may have disturbed it: "load of 2.3 before the start"
   HostRecord host;
   DeviceRecord device;
+  std::string environment = "host";  // where the phases ran: host, or uml, a User-mode Linux guest
+  std::string guest_kernel;          // of the guest, e.g. "Linux 6.1.176"; empty on the host
   std::string filesystem;
+  std::string implementation;  // where there are several, with its version: "zfs-fuse 0.7.0"
   MkfsRecord mkfs;
   MountRecord mount;
   int processes = 1;

@@ -18,6 +18,8 @@
 #include "harness/device/kernel_view.h"
 #include "harness/device/mount.h"
 #include "harness/device/mount_table.h"
+#include "harness/device/pool.h"
+#include "harness/device/private_folder.h"
 #include "harness/device/processes.h"
 #include "harness/device/system_files.h"
 
@@ -63,18 +65,24 @@ class Undoing {
         return;
       case JournalStep::Kind::lock:
         return remove_lock(step);
+      case JournalStep::Kind::pool:
+        return remove_pool(step);
     }
   }
 
-  /// The run's own processes: the same program file, the same command line, in the mount namespace that the run made.
-  /// They die with the harness (PR_SET_PDEATHSIG); one that is in the middle of a system call takes as long as that.
+  /// The run's own processes: the same program file, the same command line, in the mount namespace that the run made;
+  /// and its zfs-fuse, which is in no other namespace than that. They die with the harness (PR_SET_PDEATHSIG); one that
+  /// is in the middle of a system call takes as long as that.
   std::vector<int> own_processes() const {
     std::vector<int> found;
     const Processes processes;
+    const bool is_private = journal_.header.mount_namespace != devio::read_link("/proc/1/ns/mnt").text &&
+                            journal_.header.mount_namespace != devio::read_link("/proc/self/ns/mnt").text;
     for (const int pid : processes.pids()) {
       const std::string folder = processes.folder(pid);
       struct stat program {};
       if (devio::read_link(folder + "/ns/mnt").text != journal_.header.mount_namespace) continue;
+      if (is_private && processes.program(pid) == "zfs-fuse") found.push_back(pid);
       if (devio::read_file(folder + "/cmdline").text != journal_.header.command_line) continue;
       if (stat((folder + "/exe").c_str(), &program) != 0) continue;
       if (fmt::format("{}:{}", program.st_dev, program.st_ino) == journal_.header.program) found.push_back(pid);
@@ -157,9 +165,11 @@ class Undoing {
     if (lstat(step.path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return;
     const bool unique_name = step.inode == 0 && step.path.find(journal_.header.run_id) != std::string::npos;
     if (!unique_name && (info.st_dev != step.device || info.st_ino != step.inode)) return;  // another one of that name
-    if (rmdir(step.path.c_str()) != 0) {
+    const int error = remove_unneeded_folder(step.path);
+    if (error == EWOULDBLOCK) return;  // another run's by now, which removes it
+    if (error != 0) {
       throw RunError("rmdir", fmt::format("{}: {}. Look into it, then remove it by hand", devio::printable(step.path),
-                                          errno_text(errno)));
+                                          errno_text(error)));
     }
     report_.undone.push_back("removed the directory " + devio::printable(step.path));
   }
@@ -172,6 +182,21 @@ class Undoing {
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
     if (unlink(step.path.c_str()) == 0) report_.undone.push_back("removed the lock file " + step.path);
     rmdir(step.path.substr(0, step.path.rfind('/')).c_str());
+  }
+
+  /// The pool of zfs-fuse went with its daemon; that of OpenZFS is in the kernel. Both leave labels on the device.
+  void remove_pool(const JournalStep& step) {
+    for (const MountEntry& entry : parse_mountinfo(devio::read_file("/proc/self/mountinfo").text)) {
+      if (entry.source == step.path && entry.type.ends_with("zfs")) unmount_filesystem(entry.point, left());
+    }
+    RealRunner runner;
+    if (access("/sys/module/zfs", F_OK) == 0 && !find_program("zpool").empty() && pool_is_imported(runner, step.path)) {
+      run_checked(runner, {{"zpool", "destroy", "-f", step.path}, std::chrono::minutes(10)}, "destroy");
+      report_.undone.push_back("destroyed the pool " + step.path);
+    }
+    if (!carries_pool_label(step.node, step.path)) return;
+    wait_until_free(step.node, left());
+    if (wipe_pool(step.node, step.path)) report_.undone.push_back("wiped the pool " + step.path + " off " + step.node);
   }
 
   milliseconds left() const {

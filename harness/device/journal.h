@@ -22,6 +22,7 @@ struct JournalStep {
     mount,      // path is the mount point, node the device mounted there; device is its number
     loop,       // node; device and inode of the backing file
     lock,       // path of a lock file
+    pool,       // path is the name of a ZFS pool, which holds a random UUID and is proof enough; node its device
   };
   Kind kind = Kind::directory;
   std::string path;

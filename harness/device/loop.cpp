@@ -15,6 +15,7 @@
 
 #include "harness/core/errors.h"
 #include "harness/device/loop_backing.h"
+#include "harness/device/loop_facts.h"
 #include "harness/device/sys_block.h"
 #include "harness/device/system_files.h"
 
@@ -114,6 +115,7 @@ std::unique_ptr<LoopDevice> LoopDevice::attach(const DeviceSpec& spec, const Bef
       backing = open_image(spec.path);
       break;
     case DeviceSpec::Kind::block:
+    case DeviceSpec::Kind::none:
       throw RunError("attach", spec.given + " is a device already, nothing is attached for it");
   }
   check_whole_sectors(spec, size_of(backing), options.sector_size);
@@ -174,6 +176,12 @@ void LoopDevice::preallocate_again() {
   if (error == 0) return;
   throw RunError("preallocate", fmt::format("{}: filling the holes that mkfs made in it: {}. {}", backing_,
                                             errno_text(error), "Make room on the disk behind."));
+}
+
+std::string LoopDevice::backing_filesystem() const {
+  struct stat info {};
+  if (!attached_ || fstat(backing_fd_, &info) != 0) return "";
+  return in_memory_ ? "tmpfs" : filesystem_of(info.st_dev);
 }
 
 void LoopDevice::drop_backing_cache() {

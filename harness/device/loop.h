@@ -47,6 +47,8 @@ class LoopDevice {
   /// Whether the file behind has as many blocks as it has bytes (st_blocks): what is written then never waits for a
   /// place on the disk, nor runs out of it.
   bool preallocated() const;
+  /// What the file behind lies on: "ext4", "tmpfs".
+  std::string backing_filesystem() const;
   /// Fills the holes that mkfs has made by discarding, without changing what the device shows (fallocate(2)), and
   /// brings that to the disk. For after mkfs and before the mount. Does nothing unless attach() was asked to
   /// preallocate, nor to an image of the user's that had holes before. Throws RunError("preallocate", ...) when the

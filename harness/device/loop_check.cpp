@@ -32,6 +32,7 @@ void check_contents(const DeviceSpec& spec, bool destroy) {
 void check_loop_spec(const DeviceSpec& spec, const GuardOptions& options, const LoopOptions& loop) {
   switch (spec.kind) {
     case DeviceSpec::Kind::block:
+    case DeviceSpec::Kind::none:
       return;
     case DeviceSpec::Kind::loop_new:
       check_whole_sectors(spec, spec.size.bytes, loop.sector_size);

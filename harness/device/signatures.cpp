@@ -220,6 +220,11 @@ std::string make_uuid() {
 bool made_by_this_tool(const std::vector<Signature>& signatures) {
   if (signatures.empty()) return true;
   const Signature& only = signatures.front();
+  // A pool has neither a label nor a UUID that can be chosen, but a name.
+  const std::string prefix = "mongo-";
+  if (signatures.size() == 1 && only.type == "zfs_member" && only.label.starts_with(prefix)) {
+    return has_own_uuid(only.label.substr(prefix.size()));
+  }
   return signatures.size() == 1 && only.usage == "filesystem" && only.label == "mongo" && has_own_uuid(only.uuid);
 }
 

@@ -21,7 +21,8 @@ void wipe_signatures(const std::string& path);
 /// Version 8 of RFC 9562: free for vendors.
 std::string make_uuid();
 
-/// The signatures are at most one file system that this tool made: label "mongo" and a UUID of make_uuid's form.
+/// The signatures are at most one file system that this tool made: label "mongo" and a UUID of make_uuid's form, or a
+/// ZFS pool whose name is "mongo-" and such a UUID.
 /// The label alone is no proof: people label the disks of their databases so.
 bool made_by_this_tool(const std::vector<Signature>& signatures);
 

@@ -5,8 +5,9 @@
 
 namespace mongo {
 
-/// Throws clean pages, dentries and inodes out of memory (writes 3 to /proc/sys/vm/drop_caches; proc_sys_vm(5)). What
-/// is dirty stays: sync before. Returns 0 or an errno. `file` is for tests.
+/// Throws clean pages, dentries and inodes out of memory (writes 3 to /proc/sys/vm/drop_caches; proc_sys_vm(5)), twice:
+/// buffers that a journal holds at the first time are let go of by it, and go at the second. What is dirty stays: sync
+/// before. Returns 0 or an errno. `file` is for tests.
 int drop_caches(const char* file = "/proc/sys/vm/drop_caches");
 
 /// What some files of a file system have in the page cache.

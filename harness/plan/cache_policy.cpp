@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "harness/core/errors.h"
 #include "harness/plan/words.h"
@@ -42,6 +43,7 @@ CachePolicies parse_cache(const std::string& text, const std::vector<const phase
   std::vector<std::string> names;
   for (const phases::Phase* phase : phases) names.emplace_back(phase->name);
   CachePolicies policies;
+  std::set<std::string> named;
   for (const std::string& word : split_commas(text)) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) {
@@ -56,6 +58,7 @@ CachePolicies parse_cache(const std::string& text, const std::vector<const phase
                                    hint.empty() ? "" : fmt::format(" (did you mean {}?)", hint),
                                    fmt::join(names, ",")));
     }
+    if (!named.insert(name).second) throw UsageError(fmt::format("--cache: '{}' is named twice", name));
     policies[name] = parse_policy(word.substr(equals + 1));
   }
   return policies;

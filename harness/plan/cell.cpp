@@ -66,10 +66,20 @@ SyncPolicy parse_sync(const std::string& name) {
 
 phases::ContentSpec read_content(const std::string& name) {
   if (const auto content = phases::parse_content(name)) return *content;
-  const std::string hint = nearest(name, {"random", "letter-a", "zero", "compressible"});
+  const bool parameter = name.find(':') != std::string::npos;
+  const std::string hint = parameter ? "" : nearest(name, {"random", "letter-a", "zero", "compressible:50"});
   throw UsageError(fmt::format(
       "--content '{}' is not known{}. There are: random, letter-a, zero, and compressible:PCT with PCT from 1 to 99",
       name, hint.empty() ? "" : fmt::format(" (did you mean {}?)", hint)));
+}
+
+Environment parse_environment(const std::string& name) {
+  if (name == "auto") return Environment::automatic;
+  if (name == "host") return Environment::host;
+  if (name == "uml") return Environment::uml;
+  const std::string hint = nearest(name, {"host", "uml", "auto"});
+  throw UsageError(fmt::format("--environment '{}' is not known{}. There are: host, uml, auto", name,
+                               hint.empty() ? "" : fmt::format(" (did you mean {}?)", hint)));
 }
 
 /// What the kernel's loop driver takes (LOOP_CONFIGURE): a power of two up to the page size.
@@ -78,6 +88,19 @@ unsigned parse_sector_size(const std::string& text) {
     if (text == std::to_string(size)) return size;
   }
   throw UsageError(fmt::format("--sector-size '{}' is not possible. There are: 512, 1024, 2048, 4096 bytes", text));
+}
+
+/// An existing directory has no device, and all else has one.
+void check_device_kind(const RunRequest& request, const Cell& cell) {
+  const bool none = cell.device.kind == DeviceSpec::Kind::none;
+  if (cell.driver->existing_directory != none) {
+    throw UsageError(none ? fmt::format("DEVICE none is for the file system dir; {} needs a device", request.filesystem)
+                          : fmt::format("dir has no device: say none in its place, as in mongo run dir none {} {} {}",
+                                        request.mount_point, request.log, request.processes));
+  }
+  if (none && !(request.mkfs_options.empty() && request.mount_options.empty())) {
+    throw UsageError("dir formats and mounts nothing: --mkfs-options and --mount-options are for other file systems");
+  }
 }
 
 /// What has to do with the conditions under which is measured.
@@ -89,7 +112,7 @@ void resolve_conditions(const RunRequest& request, Cell& cell) {
   if (request.phase_timeout) {
     cell.phase_timeout_seconds = parse_count(*request.phase_timeout, "--phase-timeout", 1, max_phase_timeout_seconds);
   }
-  const bool attached = cell.device.kind != DeviceSpec::Kind::block;
+  const bool attached = cell.device.kind != DeviceSpec::Kind::block && cell.device.kind != DeviceSpec::Kind::none;
   if (request.sector_size) {
     cell.sector_size = parse_sector_size(*request.sector_size);
     if (!attached) {
@@ -137,6 +160,7 @@ Cell resolve(const RunRequest& request) {
   if (request.device.empty())
     throw UsageError("DEVICE is empty. Name a block device, loop:SIZE, loop:PATH or ram:SIZE");
   cell.device = parse_device_spec(request.device);
+  check_device_kind(request, cell);
   if (request.mount_point.empty()) throw UsageError("MOUNTPOINT is empty. Name a directory to mount on");
   cell.mount_point = request.mount_point;
   cell.log = request.log;
@@ -162,6 +186,11 @@ Cell resolve(const RunRequest& request) {
   cell.destroy = request.destroy;
   cell.latency = request.latency;
   resolve_conditions(request, cell);
+  if (request.environment) cell.environment = parse_environment(*request.environment);
+  if (cell.driver->existing_directory && cell.environment == Environment::uml) {
+    throw UsageError("--environment uml is not for dir: a directory of the host cannot be tried in a guest");
+  }
+  cell.request = request;
   return cell;
 }
 

@@ -30,6 +30,14 @@ struct RunRequest {
   std::optional<std::string> sector_size;    // of loop devices that the tool attaches
   bool sparse = false;                       // do not preallocate their files
   bool verify = false;                       // compare content after the phases
+  std::optional<std::string> environment;    // host, uml or auto
+};
+
+/// Where the phases run.
+enum class Environment {
+  automatic,  // on the host where it can, else in a guest where that can
+  host,
+  uml,  // in a User-mode Linux guest
 };
 
 /// When data is made to reach the device.
@@ -62,6 +70,8 @@ struct Cell {
   std::optional<int> phase_timeout_seconds;
   unsigned sector_size = 512;  // bytes
   bool sparse = false;
+  Environment environment = Environment::automatic;
+  RunRequest request;  // what all of this was made from
 };
 
 inline constexpr int max_processes = 1000;

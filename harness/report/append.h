@@ -21,7 +21,7 @@ void check_results_writable(const std::string& results_dir, const std::string& l
 /// Adds the run to the files of all formats and syncs them. Holds a lock on the .jsonl file meanwhile, so that several
 /// processes can add to one log at the same time; waits for it for one minute at most. When anything fails, every file
 /// is cut back to what it was, so that all agree on the number of runs, and RunError("results", ...) names the file and
-/// the reason. New files have mode 0644 less the umask.
+/// the reason. New files have mode 0644.
 void append_run(const std::string& results_dir, const std::string& log_name, const RunRecord& record);
 
 }  // namespace mongo

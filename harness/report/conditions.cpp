@@ -16,11 +16,15 @@ struct Meaning {
 constexpr Meaning meanings[] = {
     {"loop-device", "figures from a loop device are for trying out, not for choosing a disk"},
     {"ram-device", "figures from a device in memory show the file system's own work, not that of a disk"},
+    {"existing-directory", "the file system is in use for other things, and was not made for this run"},
     {"low-overlap", "the processes worked at the same time for less than 90 % of it"},
     {"too-short", "too short for its time to be exact"},
     {"cache-fallback", "the caches were not brought into the state that was asked for, but into another"},
     {"cache-not-empty", "some pages were in memory although the caches had been emptied"},
     {"cache-not-verified", "whether the caches were empty could not be found out"},
+    {"few-device-reads",
+     "less than 95 % of what was read came from the device: the rest is packed smaller, or in memory"},
+    {"guest", "the phases ran in a User-mode Linux guest: their times compare with those of such a guest only"},
     {"second-page-cache", "the file behind the loop device is cached too: reads may come from memory"},
     {"lazy-initialisation", "ext4 wrote its inode tables behind the phases' back"},
 };
@@ -35,6 +39,10 @@ std::string fragment_methods(const PassRecord& pass) {
 }
 
 }  // namespace
+
+std::string environment_text(const RunRecord& run) {
+  return run.guest_kernel.empty() ? run.environment : fmt::format("{} ({})", run.environment, run.guest_kernel);
+}
 
 std::string cache_state(const CacheRecord& cache) {
   return cache.state == cache.requested ? cache.state : cache.state + " instead of " + cache.requested;
@@ -67,10 +75,13 @@ std::string cache_summary(const PassRecord& pass) {
 }
 
 std::vector<Condition> conditions(const RunRecord& record, const PassRecord* pass) {
-  std::vector<Condition> all = {{"sync", record.sync}};
+  std::vector<Condition> all = {{"environment", environment_text(record)}};
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) all.push_back({key, value});
   };
+  add("implementation", record.implementation);
+  for (const std::string& setting : record.mount.settings) add("setting", setting);
+  add("sync", record.sync);
   if (pass != nullptr) add("cache", cache_summary(*pass));
   if (record.content != "random") add("content", record.content);
   if (record.verify) add("verify", "yes");

@@ -9,6 +9,9 @@
 
 namespace mongo {
 
+/// "host", or "uml (Linux 6.1.176)".
+std::string environment_text(const RunRecord& run);
+
 /// "warm", "drop", "remount instead of drop".
 std::string cache_state(const CacheRecord& cache);
 

@@ -38,8 +38,20 @@ std::string direct_io_text(const RunRecord& run) {
   return *run.device.direct_io ? "yes" : "no";
 }
 
+std::string yes_no(const std::optional<bool>& value) { return !value ? "" : *value ? "yes" : "no"; }
+
+bool has_latencies(const RunRecord& run) {
+  for (const PassRecord& pass : run.passes) {
+    for (const PhaseRecord& phase : pass.phases) {
+      if (!phase.latencies.empty()) return true;
+    }
+  }
+  return false;
+}
+
 // A difference in any of these makes times differ whatever the file systems do.
 constexpr Feature features[] = {
+    {"environments", [](const RunRecord& r) { return environment_text(r); }},
     {"profiles", [](const RunRecord& r) { return r.profile; }},
     {"processes", [](const RunRecord& r) { return std::to_string(r.processes); }},
     {"repetitions", [](const RunRecord& r) { return std::to_string(r.repetitions); }},
@@ -51,6 +63,9 @@ constexpr Feature features[] = {
     {"devices", device_text},
     {"sector sizes (logical/physical)", sector_text},
     {"direct I/O settings", direct_io_text},
+    {"preallocations", [](const RunRecord& r) { return yes_no(r.device.preallocated); }},
+    {"file systems behind the loop devices", [](const RunRecord& r) { return r.device.backing_filesystem; }},
+    {"latency measurements", [](const RunRecord& r) { return std::string(has_latencies(r) ? "yes" : "no"); }},
 };
 
 /// What the phases of that name found in this run; empty if it has no figures of them.
@@ -58,7 +73,7 @@ std::string cache_states(const RunRecord& run, const std::string& phase_name) {
   std::set<std::string> states;
   for (const PassRecord& pass : run.passes) {
     for (const PhaseRecord& phase : pass.phases) {
-      if (phase.name == phase_name && phase.status == Status::ok) states.insert(cache_state(phase.cache));
+      if (phase.name == phase_name && phase.status != Status::skipped) states.insert(cache_state(phase.cache));
     }
   }
   return fmt::format("{}", fmt::join(states, " or "));
@@ -120,7 +135,7 @@ void Differences::find_caches() {
   for (const RunRecord* run : runs_) {
     for (const PassRecord& pass : run->passes) {
       for (const PhaseRecord& phase : pass.phases) {
-        if (phase.status != Status::ok) continue;  // no figure that the caches could change
+        if (phase.status == Status::skipped) continue;
         if (!caches_.contains(phase.name)) phases_.push_back(phase.name);
         caches_[phase.name].states.insert(cache_state(phase.cache));
         caches_[phase.name].texts.insert(cache_text(phase.cache));
@@ -174,6 +189,9 @@ void Differences::find_common() {
     return std::all_of(runs_.begin(), runs_.end(), [&](const RunRecord* run) { return value(*run) == value(first); });
   };
   std::vector<std::string> all = {common_caches()};
+  if (first.environment != "host" && shared([](const RunRecord& r) { return r.environment; })) {
+    all.push_back("environment " + environment_text(first));
+  }
   if (shared([](const RunRecord& r) { return r.sync; })) all.push_back(sync_text(first.sync));
   if (first.content != "random" && shared([](const RunRecord& r) { return r.content; })) {
     all.push_back("content " + first.content);

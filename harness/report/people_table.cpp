@@ -200,12 +200,20 @@ std::string kind_text(const DeviceRecord& device) {
   if (device.kind == "loop") return " on a loop device";
   if (device.kind == "ram") return " on a device in memory";
   if (device.kind == "block") return " on a block device";
+  if (device.kind == "directory") return " in an existing directory";
   return device.kind.empty() ? "" : " on a device of kind " + device.kind;
+}
+
+/// "zfs (zfs-fuse 0.7.0)"
+std::string filesystem_text(const RunRecord& record) {
+  if (record.implementation.empty()) return record.filesystem;
+  return fmt::format("{} ({})", record.filesystem, record.implementation);
 }
 
 std::string heading(const RunRecord& record, const PassRecord& pass) {
   std::string text = fmt::format("Files of median size {} bytes: {}{}, {}", pass.median_file_size_bytes,
-                                 record.filesystem, kind_text(record.device), process_count(record.processes));
+                                 filesystem_text(record), kind_text(record.device), process_count(record.processes));
+  if (record.environment != "host") text += ", in a guest: " + environment_text(record);
   if (!record.profile.empty()) text += ", profile " + record.profile;
   std::string unusual;
   const auto add = [&](const std::string& condition) {

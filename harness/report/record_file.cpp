@@ -53,6 +53,7 @@ RecordFile read_records(const std::string& path) {
   const std::string text = read_all(path);
   RecordFile file;
   std::size_t number = 0;
+  std::string passed_over;
   for (std::size_t at = 0; at < text.size();) {
     ++number;
     const std::size_t newline = text.find('\n', at);
@@ -68,12 +69,20 @@ RecordFile read_records(const std::string& path) {
                                              : "this line is cut short, as by a crash, and was passed over"));
       continue;
     }
+    if (json.is_object() && json.contains("schema") && json["schema"].is_number_unsigned() &&
+        json["schema"].get<std::uint64_t>() < record_schema) {
+      passed_over = place + fmt::format("this is schema {}, of an older version of mongo; it was passed over",
+                                        json["schema"].get<std::uint64_t>());
+      file.warnings.push_back(passed_over);
+      continue;
+    }
     try {
       file.records.push_back(record_from_json(json));
     } catch (const UsageError& error) {
       throw UsageError(place + error.what());
     }
   }
+  if (file.records.empty() && !passed_over.empty()) throw UsageError(passed_over + ". Nothing is left");
   if (file.records.empty()) throw UsageError(no_record_text(path));
   return file;
 }

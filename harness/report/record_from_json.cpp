@@ -296,6 +296,7 @@ DeviceRecord read_device(const Node& node) {
   device.physical_sector_bytes = node.at("physical_sector_bytes").count_or_null();
   device.direct_io = node.at("direct_io").flag_or_null();
   device.preallocated = node.at("preallocated").flag_or_null();
+  device.backing_filesystem = node.at("backing_filesystem").text_or_null();
   device.destroyed = node.at("destroyed").each(read_signature);
   return device;
 }
@@ -341,6 +342,9 @@ RunRecord record_from_json(const Json& json) {
   record.log = node.at("log").text();
   record.host = read_host(node.at("host"));
   record.device = read_device(node.at("device"));
+  record.environment = node.at("environment").one_of({"host", "uml"});
+  record.guest_kernel = node.at("guest_kernel").text_or_null();
+  record.implementation = node.at("implementation").text_or_null();
   record.filesystem = node.at("filesystem").name();
   const Node mkfs = node.at("mkfs");
   record.mkfs.argv = mkfs.at("argv").texts();
@@ -350,7 +354,7 @@ RunRecord record_from_json(const Json& json) {
   record.mkfs.lazy_initialisation = mkfs.at("lazy_initialisation").flag_or_null();
   const Node mount = node.at("mount");
   record.mount = {mount.at("point").text_or_null(), mount.at("requested").text(), mount.at("effective").text_or_null(),
-                  mount.at("version").text_or_null()};
+                  mount.at("version").text_or_null(), mount.at("settings").texts()};
   record.processes = node.at("processes").small_number(1);
   record.repetitions = node.at("repetitions").small_number(1);
   record.profile = node.at("profile").text_or_null();

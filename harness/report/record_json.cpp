@@ -194,6 +194,7 @@ Json to_json(const DeviceRecord& device) {
   json["physical_sector_bytes"] = count(device.physical_sector_bytes);
   json["direct_io"] = flag(device.direct_io);
   json["preallocated"] = flag(device.preallocated);
+  json["backing_filesystem"] = text_or_null(device.backing_filesystem);
   json["destroyed"] = Json::array();
   for (const Signature& signature : device.destroyed) json["destroyed"].push_back(to_json(signature));
   return json;
@@ -240,12 +241,16 @@ Json to_json(const RunRecord& record) {
   json["log"] = text(record.log);
   json["host"] = to_json(record.host);
   json["device"] = to_json(record.device);
+  json["environment"] = text(record.environment);
+  json["guest_kernel"] = text_or_null(record.guest_kernel);
   json["filesystem"] = text(record.filesystem);
+  json["implementation"] = text_or_null(record.implementation);
   json["mkfs"] = to_json(record.mkfs);
   json["mount"] = Json{{"point", text_or_null(record.mount.point)},
                        {"requested", text(record.mount.requested)},
                        {"effective", text_or_null(record.mount.effective)},
-                       {"version", text_or_null(record.mount.version)}};
+                       {"version", text_or_null(record.mount.version)},
+                       {"settings", texts(record.mount.settings)}};
   json["processes"] = record.processes;
   json["repetitions"] = record.repetitions;
   json["profile"] = text_or_null(record.profile);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "harness/core/errors.h"
+#include "harness/guest/uml.h"
 
 namespace mongo {
 namespace {
@@ -25,6 +26,7 @@ bool kernel_lists(const std::string& type, const std::string& root) {
 std::optional<std::string> why_unavailable(const fsdrivers::FilesystemDriver& driver, ProcessRunner* runner,
                                            const std::string& root) {
   if (!driver.unavailable.empty()) return fmt::format("{} cannot be run: {}", driver.name, driver.unavailable);
+  if (driver.existing_directory) return std::nullopt;
   bool in_kernel = kernel_lists(driver.kernel_type, root);
   if (!in_kernel && runner != nullptr && !find_program("modprobe").empty()) {
     try {
@@ -40,12 +42,39 @@ std::optional<std::string> why_unavailable(const fsdrivers::FilesystemDriver& dr
         "be loaded. Boot a kernel that has it",
         driver.kernel_type);
   }
+  return why_no_programs(driver);
+}
+
+std::optional<std::string> why_no_programs(const fsdrivers::FilesystemDriver& driver) {
   for (const fsdrivers::Program& program : driver.programs) {
     if (!find_program(program.name).empty()) continue;
     return fmt::format("the program {} is missing. Install the package {} (Debian, Ubuntu) or {} (Fedora)",
                        program.name, program.debian_package, program.fedora_package);
   }
   return std::nullopt;
+}
+
+namespace {
+
+std::optional<std::string> why_not_in_guest(const fsdrivers::FilesystemDriver& driver) {
+  if (driver.pool) return fmt::format("{} is not in the kernel of a User-mode Linux guest", driver.name);
+  if (const auto why = why_no_programs(driver)) return why;
+  if (const auto why = why_no_guest()) return why;
+  if (guest_supports(driver.kernel_type)) return std::nullopt;
+  return fmt::format("the guest's kernel (Linux {}) has no {}", guest_version(), driver.kernel_type);
+}
+
+}  // namespace
+
+ChosenEnvironment choose_environment(const Cell& cell, ProcessRunner* runner) {
+  const fsdrivers::FilesystemDriver& driver = *cell.driver;
+  if (cell.environment == Environment::uml) return {Environment::uml, why_not_in_guest(driver)};
+  const auto why_not_here = why_unavailable(driver, runner);
+  if (!why_not_here || cell.environment == Environment::host) return {Environment::host, why_not_here};
+  const auto why_not_there = why_not_in_guest(driver);
+  if (!why_not_there) return {Environment::uml, std::nullopt};
+  return {Environment::host,
+          fmt::format("{}. Nor can it run in a guest (--environment uml): {}", *why_not_here, *why_not_there)};
 }
 
 }  // namespace mongo

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fsdrivers/driver.h"
+#include "harness/plan/cell.h"
 #include "harness/process/runner.h"
 
 namespace mongo {
@@ -12,5 +13,17 @@ namespace mongo {
 /// for the type in /proc/filesystems. With a runner, a kernel module is asked for where the type is missing (modprobe).
 std::optional<std::string> why_unavailable(const fsdrivers::FilesystemDriver& driver, ProcessRunner* runner,
                                            const std::string& root = "/");
+
+/// Why the programs that make the file system cannot be run; nothing if they can.
+std::optional<std::string> why_no_programs(const fsdrivers::FilesystemDriver& driver);
+
+/// Where a cell's phases can run.
+struct ChosenEnvironment {
+  Environment environment = Environment::host;  // never automatic
+  std::optional<std::string> why_not;           // it cannot be run: what is missing, and what to install or do
+};
+
+/// Decides between the host and a guest. runner as in why_unavailable.
+ChosenEnvironment choose_environment(const Cell& cell, ProcessRunner* runner);
 
 }  // namespace mongo

@@ -3,26 +3,25 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <string_view>
-#include <thread>
 
 #include "harness/core/errors.h"
 #include "harness/device/journal.h"
 #include "harness/device/lease.h"
 #include "harness/device/mkfs_options.h"
 #include "harness/device/mount.h"
-#include "harness/measure/activity.h"
-#include "harness/measure/environment.h"
+#include "harness/guest/uml.h"
 #include "harness/measure/host.h"
 #include "harness/report/append.h"
 #include "harness/run/availability.h"
+#include "harness/run/directory_run.h"
+#include "harness/run/guest_pass.h"
+#include "harness/run/idle_machine.h"
 #include "harness/run/phase_result.h"
 #include "harness/run/phase_runner.h"
+#include "harness/run/record_start.h"
 #include "harness/run/run_context.h"
 #include "harness/run/target.h"
-#include "phases/support/ticks.h"
 
 namespace mongo {
 namespace {
@@ -34,7 +33,8 @@ constexpr auto cleanup_patience = 30s;
 /// One run. The order of its steps is the order of the leases, which are undone in reverse.
 class CellRun {
  public:
-  CellRun(const Cell& cell, const RunServices& services) : cell_(cell), services_(services) {}
+  CellRun(const Cell& cell, const RunServices& services)
+      : cell_(cell), services_(services), record_(start_record(cell)) {}
 
   RunRecord run() {
     try {
@@ -47,10 +47,12 @@ class CellRun {
 
  private:
   RunRecord run_to_the_end() {
-    start_record();
-    if (const auto why = why_unavailable(*cell_.driver, &services_.runner)) {
+    const ChosenEnvironment chosen = choose_environment(cell_, &services_.runner);
+    in_guest_ = chosen.environment == Environment::uml;
+    if (in_guest_) record_.environment = "uml";
+    if (chosen.why_not) {
       record_.status = Status::unsupported;
-      record_.reason = *why;
+      record_.reason = *chosen.why_not;
       record_.ended_at = utc_now();
       check_results_writable(cell_.results, cell_.log);
       return record_;
@@ -69,20 +71,21 @@ class CellRun {
     services_.watch.check();
     journal_ = Journal::open(state_folder(), record_.run_id);
     target_.open();
-    warn();
+    add_flags_and_warnings(cell_, record_, services_.observer);
     check_results_writable(cell_.results, cell_.log);
 
     bool began = false;
     try {
       find_mkfs_version();
-      look_at_idle_machine();
+      idle_ = look_at_idle_machine();
       leases_.add("remove the mount point", [this, &point] { report_undo(point.remove()); });
       point.make(record_.run_id, [this](const std::string& path, dev_t device, ino_t inode) {
         journal_->add({JournalStep::Kind::directory, path, "", device, inode});
       });
       // From here on the device is not what it was, so whatever happens belongs into a record.
       began = true;
-      for (const phases::TreeParameters& tree : cell_.profile.passes) run_pass(tree);
+      if (in_guest_) describe_guest();
+      for (std::size_t i = 0; i < cell_.profile.passes.size(); ++i) run_pass(i);
     } catch (const Interrupted& interrupted) {
       if (!began) throw;
       record_.status = Status::interrupted;
@@ -104,44 +107,10 @@ class CellRun {
     return record_;
   }
 
-  void start_record() {
-    record_.run_id = make_run_id();
-    record_.started_at = utc_now();
-    record_.mongo_version = MONGO_VERSION;
-    record_.log = cell_.log;
-    record_.host = describe_host();
-    record_.device.given = cell_.device.given;
-    record_.filesystem = cell_.driver->name;
-    record_.mount.point = cell_.mount_point;
-    record_.mount.requested = cell_.mount_options;
-    record_.mkfs.options = cell_.mkfs_options;
-    record_.processes = cell_.processes;
-    record_.repetitions = cell_.repetitions;
-    record_.profile = cell_.profile.name;
-    record_.content = phases::content_name(cell_.content);
-    record_.sync = sync_policy_name(cell_.sync);
-    record_.verify = cell_.verify;
-    if (cell_.phase_timeout_seconds) record_.phase_timeout_seconds = *cell_.phase_timeout_seconds;
-    record_.mount.version = mount_version();
-  }
-
   void clean_up_after_killed_runs() {
     const CleanupReport report = clean_up(state_folder(), cleanup_patience);
     for (const std::string& text : report.undone) context_.note("left by a killed run: " + text);
     for (const std::string& text : report.left) context_.note("left by a killed run and still there: " + text);
-  }
-
-  /// What holds for all figures of this run, and what may disturb it.
-  void warn() {
-    const DeviceRecord& device = record_.device;
-    if (device.kind != "block") record_.flags.push_back(device.kind + "-device");
-    if (device.direct_io == false && device.kind == "loop") record_.flags.emplace_back("second-page-cache");
-    if (record_.mkfs.lazy_initialisation == true) record_.flags.emplace_back("lazy-initialisation");
-    const bool reads_warm = std::any_of(cell_.phases.begin(), cell_.phases.end(), [&](const phases::Phase* phase) {
-      return std::string_view(phase->name) == "read" && policy_of(cell_.cache, phase->name) == CachePolicy::warm;
-    });
-    record_.warnings = host_warnings(record_.host, reads_warm ? working_set_bytes(cell_) : 0);
-    for (const std::string& warning : record_.warnings) services_.observer.note("warning: " + warning);
   }
 
   static void report_undo(const std::string& problem) {
@@ -155,11 +124,17 @@ class CellRun {
     record_.mkfs.version = text.substr(0, text.find('\n'));
   }
 
-  void run_pass(const phases::TreeParameters& tree) {
+  void run_pass(std::size_t index) {
+    const phases::TreeParameters& tree = cell_.profile.passes[index];
     services_.watch.check();
     PassRecord pass;
     pass.median_file_size_bytes = tree.median_file_size;
     target_.format(pass);
+    if (in_guest_) {
+      record_.passes.push_back(pass);
+      run_pass_in_guest(context_, target_, index, record_.passes.back());
+      return;
+    }
     const std::size_t before_mount = leases_.size();
     leases_.add("unmount " + record_.mount.point, [this] { target_.unmount(); });
     record_.passes.push_back(pass);
@@ -168,16 +143,12 @@ class CellRun {
     throw_failures(leases_.undo_to(before_mount));
   }
 
-  /// Half a second in which the run does nothing.
-  void look_at_idle_machine() {
-    const phases::TickCalibration ticks;
-    const std::optional<double> before = read_busy_seconds();
-    const auto start = std::chrono::steady_clock::now();
-    std::this_thread::sleep_for(500ms);
-    const std::optional<double> after = read_busy_seconds();
-    idle_.tick_scale = ticks.scale();
-    if (!before || !after) return;
-    idle_.load = (*after - *before) / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  void describe_guest() {
+    record_.guest_kernel = "Linux " + guest_version();
+    record_.flags.emplace_back("guest");
+    context_.note(
+        "in a guest latencies are not measured (a clock reading costs 15 us there), and CPU time is that of the "
+        "whole guest as the host accounts for it");
   }
 
   static void throw_failures(const std::vector<std::string>& failures) {
@@ -201,6 +172,7 @@ class CellRun {
   const RunServices& services_;
   RunRecord record_;
   IdleMachine idle_;
+  bool in_guest_ = false;
   std::unique_ptr<Journal> journal_;
   RunContext context_{cell_, services_, record_, leases_, journal_};
   Target target_{context_};
@@ -209,7 +181,10 @@ class CellRun {
 
 }  // namespace
 
-RunRecord run_cell(const Cell& cell, const RunServices& services) { return CellRun(cell, services).run(); }
+RunRecord run_cell(const Cell& cell, const RunServices& services) {
+  if (cell.driver->existing_directory) return run_in_directory(cell, services);
+  return CellRun(cell, services).run();
+}
 
 int exit_status(const RunRecord& record, const InterruptWatch& watch) {
   switch (record.status) {

@@ -29,13 +29,13 @@ void add_samples(const Residency& found, CacheRecord& cache) {
 }
 
 /// Returns whether it worked.
-bool drop(const Target& target, CacheRecord& cache) {
-  sync_filesystem(target.root_fd());  // drop_caches leaves what is dirty
-  if (const int error = drop_caches(); error != 0) {
+bool drop(MountedFilesystem& filesystem, CacheRecord& cache) {
+  filesystem.sync();  // drop_caches leaves what is dirty
+  if (const int error = filesystem.drop_caches(); error != 0) {
     add_reason(cache, "drop_caches: " + errno_text(error));
     return false;
   }
-  const Residency found = sample_residency(target.root_fd());
+  const Residency found = sample_residency(filesystem.root_fd());
   if (found.resident_bytes > 0) {
     note_warm_samples(found, "drop_caches", cache);
     return false;
@@ -45,31 +45,31 @@ bool drop(const Target& target, CacheRecord& cache) {
 }
 
 /// Returns whether it worked.
-bool remount(Target& target, CacheRecord& cache) {
+bool remount(MountedFilesystem& filesystem, CacheRecord& cache) {
   try {
-    target.remount();
+    filesystem.remount();
   } catch (const RunError& error) {
-    if (target.root_fd() < 0) throw;
+    if (filesystem.root_fd() < 0) throw;
     add_reason(cache, error.what());
     return false;
   }
-  const Residency found = sample_residency(target.root_fd());
+  const Residency found = sample_residency(filesystem.root_fd());
   note_warm_samples(found, "remount", cache);
   add_samples(found, cache);
   return true;
 }
 
-CachePolicy empty(CachePolicy policy, Target& target, CacheRecord& cache) {
-  if (policy == CachePolicy::drop && drop(target, cache)) return CachePolicy::drop;
-  return remount(target, cache) ? CachePolicy::remount : CachePolicy::warm;
+CachePolicy empty(CachePolicy policy, MountedFilesystem& filesystem, CacheRecord& cache) {
+  if (policy == CachePolicy::drop && drop(filesystem, cache)) return CachePolicy::drop;
+  return remount(filesystem, cache) ? CachePolicy::remount : CachePolicy::warm;
 }
 
 }  // namespace
 
-CachePolicy prepare_caches(CachePolicy policy, Target& target, CacheRecord& cache) {
+CachePolicy prepare_caches(CachePolicy policy, MountedFilesystem& filesystem, CacheRecord& cache) {
   if (policy == CachePolicy::warm) return policy;
   const auto start = std::chrono::steady_clock::now();
-  const CachePolicy state = empty(policy, target, cache);
+  const CachePolicy state = empty(policy, filesystem, cache);
   cache.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return state;
 }

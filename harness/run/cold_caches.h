@@ -2,7 +2,7 @@
 
 #include "harness/core/record.h"
 #include "harness/plan/cache_policy.h"
-#include "harness/run/target.h"
+#include "harness/run/mounted_filesystem.h"
 
 namespace mongo {
 
@@ -10,6 +10,6 @@ namespace mongo {
 /// to the record what was found and how long it took. Returns the state: where drop_caches is refused or does not help
 /// it is remount, and warm where that cannot be done either; the record has the reason. Throws RunError when nothing is
 /// mounted any more.
-CachePolicy prepare_caches(CachePolicy policy, Target& target, CacheRecord& cache);
+CachePolicy prepare_caches(CachePolicy policy, MountedFilesystem& filesystem, CacheRecord& cache);
 
 }  // namespace mongo

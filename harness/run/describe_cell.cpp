@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "harness/core/quote.h"
+#include "harness/run/availability.h"
 #include "harness/run/cell_runner.h"
 #include "harness/run/mkfs_command.h"
 
@@ -20,6 +21,8 @@ std::string describe_conditions(const Cell& cell) {
   if (content != "random") parts.push_back("content " + content);
   if (cell.verify) parts.emplace_back("content is verified");
   if (cell.phase_timeout_seconds) parts.push_back(fmt::format("at most {} s a phase", *cell.phase_timeout_seconds));
+  if (cell.sparse) parts.emplace_back("not allocated beforehand");
+  if (!cell.latency) parts.emplace_back("no latencies");
   return parts.empty() ? "" : fmt::format("conditions: {}\n", fmt::join(parts, "; "));
 }
 
@@ -35,10 +38,15 @@ std::string describe_cell(const Cell& cell) {
                                  cell.driver->name, given, point, cell.processes, cell.repetitions, cell.profile.name,
                                  printable(cell.results), printable(cell.log));
   text += describe_conditions(cell);
+  if (cell.driver->existing_directory) {
+    for (const phases::TreeParameters& tree : cell.profile.passes) text += describe_pass(cell, tree) + "\n";
+    return text + fmt::format("each in a folder mongo-RUN_ID in {}, which is removed\n", point);
+  }
   if (cell.device.kind != DeviceSpec::Kind::block) {
     text += fmt::format("attach {} as a loop device, here called {}{}\n", given, node,
                         cell.sector_size == 512 ? "" : fmt::format(", with sectors of {} bytes", cell.sector_size));
   }
+  const bool in_guest = choose_environment(cell, nullptr).environment == Environment::uml;
   int number = 0;
   for (const phases::TreeParameters& tree : cell.profile.passes) {
     text += fmt::format("pass {} of {}: {}\n", ++number, cell.profile.passes.size(), describe_pass(cell, tree));
@@ -46,6 +54,12 @@ std::string describe_cell(const Cell& cell) {
     if (cell.driver->format_argv != nullptr) {
       text += fmt::format("  {}\n", printable(quote_argv(mkfs_argv(cell, device, "UUID"))));
     }
+    if (cell.driver->after_format != nullptr) {
+      for (const std::vector<std::string>& argv : cell.driver->after_format({device, "UUID", cell.mkfs_options})) {
+        text += fmt::format("  {}\n", printable(quote_argv(argv)));
+      }
+    }
+    if (in_guest) text += "  boot a User-mode Linux guest, in it:\n";
     text += fmt::format("  mount -t {}{} {} {}\n", cell.driver->kernel_type,
                         cell.mount_options.empty() ? "" : " -o " + printable(quote_argv({cell.mount_options})), node,
                         point);

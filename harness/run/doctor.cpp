@@ -79,8 +79,13 @@ Diagnosis diagnose(const std::string& results_folder) {
   Diagnosis diagnosis;
   for (const fsdrivers::FilesystemDriver& driver : fsdrivers::catalogue()) {
     // No module is loaded: that would be a change. A run does it.
-    const auto why = why_unavailable(driver, nullptr);
-    diagnosis.filesystems.push_back({driver.name, !why.has_value(), why.value_or("can be run here")});
+    Cell cell;
+    cell.driver = &driver;
+    const ChosenEnvironment chosen = choose_environment(cell, nullptr);
+    const bool in_guest = chosen.environment == Environment::uml;
+    diagnosis.filesystems.push_back(
+        {driver.name, !chosen.why_not.has_value(),
+         chosen.why_not.value_or(in_guest ? "can be run in a guest (--environment uml)" : "can be run here")});
   }
   diagnosis.host = {root(),
                     loop_devices(),

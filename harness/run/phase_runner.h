@@ -4,23 +4,18 @@
 #include <string>
 
 #include "harness/measure/space.h"
+#include "harness/run/idle_machine.h"
+#include "harness/run/mounted_filesystem.h"
 #include "harness/run/run_context.h"
-#include "harness/run/target.h"
 #include "harness/workers/workers.h"
 
 namespace mongo {
 
-/// What is found out about the machine while the run does nothing.
-struct IdleMachine {
-  double load = 0;               // how busy it is by itself, in CPUs
-  std::uint64_t tick_scale = 0;  // see phases/support/ticks.h
-};
-
 /// Runs the phases of one pass on a mounted file system and measures around them.
 class PhaseRunner {
  public:
-  PhaseRunner(RunContext& context, Target& target, const IdleMachine& idle)
-      : context_(context), target_(target), idle_(idle) {}
+  PhaseRunner(RunContext& context, MountedFilesystem& filesystem, const IdleMachine& idle)
+      : context_(context), filesystem_(filesystem), idle_(idle) {}
 
   /// All phases of the cell. Failures of phases are in their records. Throws RunError, Interrupted; what has been found
   /// out until then is in the pass.
@@ -39,7 +34,7 @@ class PhaseRunner {
   RepetitionRequest request_for(const phases::Phase& phase) const;
 
   RunContext& context_;
-  Target& target_;
+  MountedFilesystem& filesystem_;
   IdleMachine idle_;
   phases::TreeParameters tree_;
   Space empty_;

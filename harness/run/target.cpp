@@ -12,9 +12,11 @@
 
 #include "harness/core/errors.h"
 #include "harness/device/busy.h"
+#include "harness/device/loop_facts.h"
 #include "harness/device/mount.h"
 #include "harness/device/queue.h"
 #include "harness/device/signatures.h"
+#include "harness/measure/cache.h"
 #include "harness/run/mkfs_command.h"
 
 namespace mongo {
@@ -68,6 +70,7 @@ void Target::attach() {
   device.kind = cell.device.kind == DeviceSpec::Kind::ram ? "ram" : "loop";
   device.backing = loop_->backing();
   device.direct_io = loop_->direct_io();
+  device.backing_filesystem = loop_->backing_filesystem();
 }
 
 void Target::describe_device() {
@@ -81,6 +84,7 @@ void Target::describe_device() {
   if (device.backing.empty()) device.backing = block_.backing;
   if (device.kind == "block" && !block_.backing.empty()) device.kind = "loop";
   describe_queue(device.major_minor, device);
+  if (device.kind == "loop" && !loop_) describe_foreign_loop(device);
 }
 
 /// The guard's check. Who merely has the device open exclusively is waited for: a udev probe after an unmount, or the
@@ -169,6 +173,15 @@ void Target::run_mkfs(PassRecord& pass) {
   CommandResult result;
   try {
     again_while_busy([&] { result = run_checked(context_.services.runner, {mkfs.argv, mkfs_deadline}, "mkfs"); });
+    pass.mkfs_seconds = result.seconds.count();
+    const fsdrivers::FilesystemDriver& driver = *context_.cell.driver;
+    if (driver.after_format != nullptr) {
+      for (const std::vector<std::string>& argv :
+           driver.after_format({block_.resolved, uuid_, context_.cell.mkfs_options})) {
+        again_while_busy([&] { result = run_checked(context_.services.runner, {argv, mkfs_deadline}, "mkfs"); });
+        pass.mkfs_seconds += result.seconds.count();
+      }
+    }
   } catch (...) {
     // Half a file system has no signature: left so, the device would be taken for somebody's data next time.
     try {
@@ -178,7 +191,6 @@ void Target::run_mkfs(PassRecord& pass) {
     }
     throw;
   }
-  pass.mkfs_seconds = result.seconds.count();
   mkfs.seconds += pass.mkfs_seconds;
 }
 
@@ -210,19 +222,23 @@ void Target::remount() {
     open_root();
     throw;
   }
+  wait_until_free(block_.resolved, probe_patience);
   forget_cached_blocks();
   mount();
 }
 
+int Target::drop_caches() { return mongo::drop_caches(); }
+
 /// The file system is gone, but what it had in the block device's own cache need not be: while somebody has the device
 /// open, as this run has its loop device, the kernel keeps it.
 void Target::forget_cached_blocks() {
-  wait_until_free(block_.resolved, probe_patience);
   const Descriptor device(::open(block_.resolved.c_str(), O_RDONLY | O_CLOEXEC));
   if (!device || ioctl(device.get(), BLKFLSBUF, 0) != 0) {
     throw RunError("remount", fmt::format("emptying the cache of {}: {}", block_.resolved, errno_text(errno)));
   }
-  if (loop_) loop_->drop_backing_cache();
+  if (loop_) return loop_->drop_backing_cache();
+  const DeviceRecord& described = context_.record.device;
+  if (described.kind == "loop" && described.direct_io != true) drop_file_cache(described.backing);
 }
 
 }  // namespace mongo

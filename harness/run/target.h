@@ -8,13 +8,14 @@
 #include "harness/device/device_lock.h"
 #include "harness/device/guard.h"
 #include "harness/device/loop.h"
+#include "harness/run/mounted_filesystem.h"
 #include "harness/run/run_context.h"
 
 namespace mongo {
 
 /// The device of a run and the file system on it. Every step that must be undone goes into the run's leases and journal
 /// before it acts.
-class Target {
+class Target : public MountedFilesystem {
  public:
   explicit Target(RunContext& context) : context_(context) {}
 
@@ -31,14 +32,13 @@ class Target {
   /// Unmounts; does nothing when it is not mounted. Throws RunError("unmount", ...).
   void unmount();
 
-  /// Unmounts, throws out what the kernel holds of the device and of the file behind it, and mounts again. Throws
-  /// RunError; with step "unmount" the file system is still mounted.
-  void remount();
-
-  /// The root of the mounted file system, O_DIRECTORY; -1 when it is not mounted. Another one after a remount.
-  int root_fd() const { return root_.get(); }
-  /// "7:0"
-  std::string major_minor() const { return block_.major_minor(); }
+  void remount() override;
+  int root_fd() const override { return root_.get(); }
+  std::string major_minor() const override { return block_.major_minor(); }
+  int drop_caches() override;
+  /// Throws out what the kernel holds of a device that is not mounted, and of the file behind it. Throws RunError.
+  void forget_cached_blocks();
+  const std::string& node() const { return block_.resolved; }
 
  private:
   void attach();
@@ -48,7 +48,6 @@ class Target {
   void run_mkfs(PassRecord& pass);
   void again_while_busy(const std::function<void()>& step);
   void open_root();
-  void forget_cached_blocks();
 
   RunContext& context_;
   BlockDevice block_;

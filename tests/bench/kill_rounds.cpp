@@ -1,5 +1,5 @@
-// kill_rounds MONGO [ROUNDS [SEED]]: ends runs at random moments and prints how often nothing was left and the next run
-// succeeded. Needs root. Uses a folder of its own in /var/tmp, which it removes.
+// kill_rounds MONGO [ROUNDS [SEED [FILESYSTEM [DEVICE [SIGNAL]]]]]: ends runs at random moments and prints how often
+// nothing was left and the next run succeeded. Needs root. Uses a folder of its own in /var/tmp, which it removes.
 #include "tests/support/kill_rounds.h"
 
 #include <cstdio>
@@ -7,20 +7,22 @@
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: kill_rounds MONGO [ROUNDS [SEED]]\n");
+    std::fprintf(stderr, "usage: kill_rounds MONGO [ROUNDS [SEED [FILESYSTEM [DEVICE [SIGNAL]]]]]\n");
     return 2;
   }
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 200;
   const auto seed = static_cast<unsigned>(argc > 3 ? std::atoi(argv[3]) : 1);
+  const std::string filesystem = argc > 4 ? argv[4] : "ext4", device = argc > 5 ? argv[5] : "ram:64MiB";
   char folder[] = "/var/tmp/mongo-kill-XXXXXX";
   if (mkdtemp(folder) == nullptr) return 1;
   const std::pair<const char*, std::vector<int>> kinds[] = {
       {"SIGKILL", {SIGKILL}}, {"SIGINT", {SIGINT}}, {"SIGTERM", {SIGTERM}}, {"two signals", {SIGTERM, SIGINT}}};
   bool all_well = true;
   for (const auto& [name, signals] : kinds) {
+    if (argc > 6 && std::string(name) != argv[6]) continue;
     int well = 0;
     for (int i = 0; i < rounds; ++i) {
-      static mongo::test::KillRounds runs(argv[1], folder, "ram:64MiB", seed);
+      static mongo::test::KillRounds runs(argv[1], folder, device, seed, filesystem);
       const std::string problem = runs.round(signals);
       if (problem.empty()) {
         ++well;

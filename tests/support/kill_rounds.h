@@ -11,6 +11,7 @@
 #include <chrono>
 #include <fstream>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -27,8 +28,14 @@ namespace fs = boost::filesystem;
 class KillRounds {
  public:
   /// folder: for all files of the rounds. device: as on the command line.
-  KillRounds(std::string program, std::string folder, std::string device, unsigned seed)
-      : program_(std::move(program)), folder_(std::move(folder)), device_(std::move(device)), random_(seed) {
+  KillRounds(std::string program, std::string folder, std::string device, unsigned seed,
+             std::string filesystem = "ext4")
+      : program_(std::move(program)),
+        folder_(std::move(folder)),
+        device_(std::move(device)),
+        filesystem_(std::move(filesystem)),
+        random_(seed),
+        others_(helpers()) {
     setenv("MONGO_STATE", (folder_ + "/state").c_str(), 1);
     const auto start = std::chrono::steady_clock::now();
     const int status = wait_for(start_run());
@@ -91,8 +98,8 @@ class KillRounds {
     dup2(out, 2);
     const std::string results = folder_ + "/results", where = point();
     // --destroy: one that was killed in the middle of mkfs leaves data that nobody recognises.
-    execl(program_.c_str(), program_.c_str(), "run", "ext4", device_.c_str(), where.c_str(), "log", "2", "--profile",
-          "smoke", "--results", results.c_str(), "--destroy", static_cast<char*>(nullptr));
+    execl(program_.c_str(), program_.c_str(), "run", filesystem_.c_str(), device_.c_str(), where.c_str(), "log", "2",
+          "--profile", "smoke", "--results", results.c_str(), "--destroy", static_cast<char*>(nullptr));
     _exit(127);
   }
 
@@ -108,7 +115,20 @@ class KillRounds {
     return -1000;
   }
 
+  /// Guests and daemons that this machine runs.
+  static std::set<std::string> helpers() {
+    std::set<std::string> found;
+    for (const auto& process : fs::directory_iterator("/proc")) {
+      const std::string name = slurp(process.path().string() + "/comm");
+      if (name == "linux.uml\n" || name == "zfs-fuse\n") found.insert(process.path().filename().string());
+    }
+    return found;
+  }
+
   std::string what_is_left(pid_t pid) const {
+    for (const std::string& helper : helpers()) {
+      if (others_.count(helper) == 0) return "a guest or daemon is left: " + helper;
+    }
     for (const auto& process : fs::directory_iterator("/proc")) {
       const std::string name = process.path().filename().string();
       if (name.find_first_not_of("0123456789") != std::string::npos) continue;
@@ -132,8 +152,9 @@ class KillRounds {
     return "";
   }
 
-  std::string program_, folder_, device_, problem_;
+  std::string program_, folder_, device_, filesystem_, problem_;
   std::mt19937 random_;
+  std::set<std::string> others_;
   std::chrono::microseconds whole_run_{0};
 };
 

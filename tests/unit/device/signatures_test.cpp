@@ -45,6 +45,18 @@ TEST(OwnSignature, BlankOrOneFileSystemWithLabelAndUuid) {
   }
 }
 
+TEST(OwnSignature, APoolWhoseNameHoldsTheUuid) {
+  EXPECT_TRUE(made_by_this_tool({{"zfs_member", "filesystem", "mongo-" + own_uuid, "10359568332488064040"}}));
+  for (const std::string& name :
+       {std::string("mongo"), std::string("mongo-"), own_uuid, "mongodb-" + own_uuid, "mongo-" + own_uuid + "0",
+        std::string("mongo-0ee9e7a4-6f2d-8123-9234-0123456789ab")}) {
+    EXPECT_FALSE(made_by_this_tool({{"zfs_member", "filesystem", name, "10359568332488064040"}})) << name;
+  }
+  EXPECT_FALSE(
+      made_by_this_tool({{"zfs_member", "filesystem", "mongo", own_uuid}, {"dos", "partition table", "", ""}}));
+  EXPECT_FALSE(made_by_this_tool({{"LVM2_member", "raid", "mongo-" + own_uuid, ""}}));
+}
+
 TEST(DescribeSignature, SaysWhatPeopleSay) {
   EXPECT_EQ(describe({"xfs", "filesystem", "data", "11-22"}), "xfs file system, label \"data\", UUID 11-22");
   EXPECT_EQ(describe({"dos", "partition table", "", "abcd"}), "partition table (dos), UUID abcd");

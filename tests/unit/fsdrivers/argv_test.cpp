@@ -23,12 +23,35 @@ TEST(Drivers, ArgvWithoutOptions) {
   EXPECT_EQ(argv("xfs"), "mkfs.xfs -f -q -L mongo -m uuid=UUID /dev/DEVICE");
   EXPECT_EQ(argv("btrfs"), "mkfs.btrfs -f -q -L mongo -U UUID /dev/DEVICE");
   EXPECT_EQ(argv("reiserfs"), "mkreiserfs -q -f -f -l mongo -u UUID /dev/DEVICE");
+  EXPECT_EQ(argv("jfs"), "mkfs.jfs -q -L mongo /dev/DEVICE");
+  EXPECT_EQ(argv("f2fs"), "mkfs.f2fs -f -l mongo -U UUID /dev/DEVICE");
+  EXPECT_EQ(argv("nilfs2"), "mkfs.nilfs2 -f -q -L mongo /dev/DEVICE");
+}
+
+TEST(Drivers, WhereMkfsSetsNoUuidASecondProgramDoes) {
+  using Commands = std::vector<std::vector<std::string>>;
+  const FormatRequest request{"/dev/DEVICE", "UUID", {}};
+  EXPECT_EQ(find("jfs")->after_format(request), (Commands{{"jfs_tune", "-L", "mongo", "-U", "UUID", "/dev/DEVICE"}}));
+  EXPECT_EQ(find("nilfs2")->after_format(request),
+            (Commands{{"nilfs-tune", "-L", "mongo", "-U", "UUID", "/dev/DEVICE"}}));
+  for (const char* name : {"ext2", "ext3", "ext4", "xfs", "btrfs", "reiserfs", "f2fs", "zfs"}) {
+    EXPECT_EQ(find(name)->after_format, nullptr) << name;
+  }
+}
+
+TEST(Drivers, OnlyNilfs2IsNotEmptyWhenItIsNew) {
+  for (const FilesystemDriver& driver : catalogue()) {
+    EXPECT_EQ(driver.files_when_empty, driver.name == "nilfs2" ? 1U : 0U) << driver.name;
+  }
 }
 
 TEST(Drivers, ArgvWithOptionsKeepsWordsWhole) {
   EXPECT_EQ(argv("ext3", {"-N", "4000", "a b"}), "mkfs.ext3 -F -q -N 4000 [a b] -L mongo -U UUID /dev/DEVICE");
   EXPECT_EQ(argv("xfs", {"-m", "reflink=0"}), "mkfs.xfs -f -q -m reflink=0 -L mongo -m uuid=UUID /dev/DEVICE");
   EXPECT_EQ(argv("btrfs", {"-m", "dup"}), "mkfs.btrfs -f -q -m dup -L mongo -U UUID /dev/DEVICE");
+  EXPECT_EQ(argv("jfs", {"-s", "8"}), "mkfs.jfs -q -s 8 -L mongo /dev/DEVICE");
+  EXPECT_EQ(argv("f2fs", {"-o", "10", "a b"}), "mkfs.f2fs -f -o 10 [a b] -l mongo -U UUID /dev/DEVICE");
+  EXPECT_EQ(argv("nilfs2", {"-m", "5"}), "mkfs.nilfs2 -f -q -m 5 -L mongo /dev/DEVICE");
 }
 
 TEST(Drivers, Ext4JoinsExtendedOptionsBecauseMke2fsTakesOnlyTheLast) {
@@ -77,6 +100,12 @@ TEST(Drivers, Ext2AndExt3HaveNoTablesThatTheKernelWritesLater) {
   for (const char* name : {"xfs", "btrfs", "reiserfs"}) EXPECT_EQ(find(name)->lazy_initialisation, nullptr) << name;
 }
 
+/// What makes the file system of a driver on DEVICE.
+std::vector<std::string> create_argv(const FilesystemDriver& driver, std::vector<std::string> options) {
+  if (!driver.pool) return driver.format_argv({"/dev/DEVICE", "UUID", std::move(options)});
+  return driver.pool->create({driver.pool->name("UUID"), "/dev/DEVICE", "/mnt", "", std::move(options)});
+}
+
 /// What holds for every driver, also for one that is added.
 TEST(Drivers, Contract) {
   std::set<std::string> names;
@@ -84,16 +113,25 @@ TEST(Drivers, Contract) {
     EXPECT_TRUE(names.insert(driver.name).second) << driver.name << " twice";
     EXPECT_FALSE(driver.summary.empty()) << driver.name;
     EXPECT_EQ(find(driver.name), &driver);
-    if (!driver.unavailable.empty()) continue;
-    ASSERT_NE(driver.format_argv, nullptr) << driver.name;
+    if (driver.existing_directory) continue;
     ASSERT_FALSE(driver.programs.empty()) << driver.name;
-    const std::vector<std::string> words = driver.format_argv({"/dev/DEVICE", "UUID", {"-x"}});
+    ASSERT_NE(driver.format_argv != nullptr, driver.pool.has_value()) << driver.name << ": one of both";
+    const std::vector<std::string> words = create_argv(driver, {"-x"});
     EXPECT_EQ(words.front(), driver.programs.front().name);
     EXPECT_EQ(words.back(), "/dev/DEVICE") << driver.name;
     EXPECT_NE(std::find(words.begin(), words.end(), "-x"), words.end()) << driver.name;
-    EXPECT_NE(std::find(words.begin(), words.end(), std::string(label)), words.end()) << driver.name;
     std::string all;
-    for (const std::string& word : words) all += word;
+    for (const std::string& word : words) all += " " + word;
+    if (driver.after_format != nullptr) {
+      for (const auto& command : driver.after_format({"/dev/DEVICE", "UUID", {"-x"}})) {
+        ASSERT_FALSE(command.empty()) << driver.name;
+        EXPECT_EQ(command.back(), "/dev/DEVICE") << driver.name;
+        const auto same = [&](const Program& program) { return program.name == command.front(); };
+        EXPECT_TRUE(std::any_of(driver.programs.begin(), driver.programs.end(), same)) << command.front();
+        for (const std::string& word : command) all += " " + word;
+      }
+    }
+    EXPECT_NE(all.find(driver.pool ? " mongo-" : " mongo "), std::string::npos) << driver.name;
     EXPECT_NE(all.find("UUID"), std::string::npos) << driver.name << " does not set the UUID that proves who made it";
     EXPECT_FALSE(driver.mkfs_options.empty()) << driver.name;
     for (const Program& program : driver.programs) {
@@ -101,7 +139,7 @@ TEST(Drivers, Contract) {
       EXPECT_FALSE(program.fedora_package.empty()) << program.name;
     }
   }
-  for (const char* name : {"ext2", "ext3", "ext4", "xfs", "btrfs", "reiserfs", "zfs"})
+  for (const char* name : {"ext2", "ext3", "ext4", "xfs", "btrfs", "reiserfs", "jfs", "f2fs", "nilfs2", "zfs"})
     EXPECT_EQ(names.count(name), 1U) << name;
 }
 
@@ -109,9 +147,9 @@ TEST(Drivers, Contract) {
 /// UUID, force and quiet.
 TEST(Drivers, MkfsOptionsAreWellFormedAndNotTheToolsOwn) {
   for (const FilesystemDriver& driver : catalogue()) {
-    if (!driver.unavailable.empty()) continue;
+    if (driver.existing_directory) continue;
     std::set<std::string> own, names;
-    for (const std::string& word : driver.format_argv({"/dev/DEVICE", "UUID", {}})) own.insert(word);
+    for (const std::string& word : create_argv(driver, {})) own.insert(word);
     for (const std::string& option : driver.mkfs_options) {
       const std::size_t blank = option.find(' ');
       const std::string name = option.substr(0, blank);
@@ -124,8 +162,8 @@ TEST(Drivers, MkfsOptionsAreWellFormedAndNotTheToolsOwn) {
         EXPECT_GT(option.size(), blank + 1) << option;
         EXPECT_EQ(option.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ-", blank + 1), std::string::npos) << option;
       }
-      // -m of xfs and -E of ext4 take the user's parts beside the tool's.
-      const bool shared = name == "-m" || name == "-E";
+      // -m of xfs, -E of ext4 and the properties of zfs take the user's parts beside the tool's.
+      const bool shared = name == "-m" || name == "-E" || (driver.pool && (name == "-o" || name == "-O"));
       EXPECT_TRUE(shared || !own.contains(name)) << driver.name << " sets " << name << " itself";
     }
     for (const std::string& part : driver.refused_mkfs_suboptions) {
@@ -143,7 +181,11 @@ TEST(Drivers, MkfsOptionsThatNameDevicesOrMakeNoFileSystemAreNotOffered) {
         "--version", "--help", "--device-uuid", "--subvol"}},
       {"reiserfs",
        {"-B", "--badblocks", "-d", "-f", "--format", "-j", "--journal-device", "-l", "--label", "-o",
-        "--journal-offset", "-q", "--quiet", "-u", "--uuid", "-V"}}};
+        "--journal-offset", "-q", "--quiet", "-u", "--uuid", "-V"}},
+      {"jfs", {"-j", "-J", "-L", "-q", "-V"}},
+      {"f2fs", {"-c", "-d", "-f", "-g", "-h", "-l", "-q", "-S", "-U", "-V"}},
+      {"nilfs2", {"-f", "-h", "-L", "-n", "-q", "-v", "-V"}},
+      {"zfs", {"-f", "-m", "-n", "-R", "-t"}}};
   for (const auto& [filesystem, names] : forbidden) {
     for (const std::string& option : find(filesystem)->mkfs_options) {
       for (const char* name : names) EXPECT_NE(option.substr(0, option.find(' ')), name) << filesystem;

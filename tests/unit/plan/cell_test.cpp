@@ -58,7 +58,7 @@ TEST(Cell, NamesWhatIsNotKnownAndWhatIsNear) {
   bad.filesystem = "etx3";
   EXPECT_NE(refusal(bad).find("did you mean ext3?"), std::string::npos);
   bad.filesystem = "no";
-  EXPECT_NE(refusal(bad).find("There are: btrfs, ext2, ext3, ext4"), std::string::npos);
+  EXPECT_NE(refusal(bad).find("There are: btrfs, dir, ext2, ext3, ext4"), std::string::npos);
   bad = request();
   bad.profile = "clasic";
   EXPECT_NE(refusal(bad).find("did you mean classic?"), std::string::npos);

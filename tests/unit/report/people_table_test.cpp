@@ -83,7 +83,7 @@ TEST(PeopleTable, FiguresOfAPhase) {
   EXPECT_EQ(row(text, "Create"), (Words{"Create", "2.000", "500", "2.0", "75.2", "8.99", "us", "1.5", "3.0"}));
   EXPECT_TRUE(contains(text, "Run 20261130T165001Z-1a2b3c: ok\n"));
   EXPECT_TRUE(contains(text,
-                       "\nFiles of median size 100 bytes: xfs on a loop device, 1 process, profile classic\n"
+                       "\nFiles of median size 100 bytes: xfs (xfs 6.1) on a loop device, 1 process, profile classic\n"
                        "fsync after each file; content compressible:50; content verified\n"));
   EXPECT_TRUE(contains(text, "\nall figures: loop-device: figures from a loop device are for trying out, not for"));
   EXPECT_TRUE(contains(text, "\nwarning: load of 2.30 before the start\n"));

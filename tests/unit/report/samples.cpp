@@ -70,6 +70,7 @@ PhaseRecord without_time(const std::string& name, const std::string& label, Stat
   record.label = label;
   record.status = status;
   record.reason = reason;
+  record.cache = {"drop", "remount", "drop_caches: Permission denied", 16, 0, 0.25};
   return record;
 }
 
@@ -90,7 +91,7 @@ RunRecord header(const std::string& filesystem) {
   record.device.size_bytes = 2147483648;
   record.filesystem = filesystem;
   record.mkfs = {{"mkfs." + filesystem, "/dev/sdb1"}, {}, "mkfs." + filesystem + " 1.0", 0.5, std::nullopt};
-  record.mount = {"/mnt", "", "rw,relatime", "2.38.1"};
+  record.mount = {"/mnt", "", "rw,relatime", "2.38.1", {}};
   record.profile = "classic";
   return record;
 }
@@ -115,6 +116,7 @@ RunRecord full() {
   record.device.physical_sector_bytes = 4096;
   record.device.direct_io = true;
   record.device.preallocated = false;
+  record.device.backing_filesystem = "ext4";
   record.host.distribution = "Debian GNU/Linux 12 (bookworm)";
   record.host.cpu_model = "Example CPU 3000";
   record.host.cpus = 2;
@@ -125,6 +127,8 @@ RunRecord full() {
   record.host.governor = "performance";
   record.host.load = 0.25;
   record.host.mitigations = {"meltdown: Mitigation: PTI"};
+  record.implementation = "xfs 6.1";
+  record.mount.settings = {"compression=off"};
   record.flags = {"loop-device"};
   record.warnings = {"load of 2.30 before the start"};
   record.content = "compressible:50";

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "harness/core/descriptor.h"
+
+// The guest's own view of the host's mounts. Raw system calls: <sys/mount.h> and <linux/mount.h> do not go together in
+// every C library. Private to harness/guest.
+
+namespace mongo::guest {
+
+/// A file system in memory that is mounted nowhere, open at its root; it is gone with the last process that has it
+/// open. Programs can be mapped from it, which /dev/shm does not always allow. -1 and errno on failure.
+Descriptor memory_folder(unsigned size_mib);
+
+/// A file or folder opened by a mount of its own, which make_read_only() does not reach. -1 and errno on failure.
+Descriptor open_apart(const std::string& path);
+
+/// In a mount namespace of this process's own: no mount is seen outside, and nothing can be written by way of it where
+/// the kernel can do that (5.12). For the child between fork and exec. Returns 0 or an errno.
+int make_private_and_read_only();
+
+}  // namespace mongo::guest

@@ -1,0 +1,249 @@
+// Runs in a User-mode Linux guest, and in an existing directory.
+#include <signal.h>
+
+#include <thread>
+
+#include "harness/guest/uml.h"
+#include "tests/cases/mongo_fixture.h"
+
+namespace mongo {
+namespace {
+
+using test::Json;
+using test::MiB;
+
+struct Kind {
+  const char* filesystem;
+  const char* device;
+  const char* method;    // of counting fragments
+  int root_directories;  // the root, and lost+found
+};
+constexpr Kind kinds[] = {
+    {"ext2", "loop:64MiB", "FIEMAP", 2},    {"ext3", "loop:64MiB", "FIEMAP", 2},
+    {"ext4", "loop:64MiB", "FIEMAP", 2},    {"xfs", "loop:320MiB", "FIEMAP", 1},
+    {"btrfs", "loop:256MiB", "FIEMAP", 1},  {"reiserfs", "loop:256MiB", "FIBMAP", 1},
+    {"jfs", "loop:64MiB", "FIBMAP", 1},     {"f2fs", "loop:256MiB", "FIEMAP", 1},
+    {"nilfs2", "loop:256MiB", "FIEMAP", 1},
+};
+
+class GuestCases : public test::MongoTest, public testing::WithParamInterface<Kind> {
+ protected:
+  void SetUp() override {
+    MongoTest::SetUp();
+    if (IsSkipped()) return;
+    if (const auto why = why_no_guest()) GTEST_SKIP() << *why;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(EveryFileSystem, GuestCases, testing::ValuesIn(kinds),
+                         [](const auto& kind) { return std::string(kind.param.filesystem); });
+
+TEST_P(GuestCases, TheSameFilesAsOnTheHost) {
+  const CommandResult result = mongo_run(GetParam().filesystem, GetParam().device,
+                                         {"--profile", "smoke", "--environment", "uml", "--verify"}, "2");
+  ASSERT_EQ(result.exit_status, 0) << result.err;
+  const Json record = last_record();
+  EXPECT_EQ(record.at("environment"), "uml");
+  EXPECT_EQ(record.at("guest_kernel").get<std::string>().rfind("Linux ", 0), 0U);
+  EXPECT_EQ(record.at("flags").dump().find("\"guest\"") == std::string::npos, false);
+  const Json pass = record.at("passes").at(0);
+  const int others = std::string(GetParam().filesystem) == "nilfs2" ? 1 : 0;  // .nilfs
+  EXPECT_EQ(pass.at("files"), 2 * 2 * 1864 + others);
+  EXPECT_EQ(pass.at("planned_files"), pass.at("files"));
+  EXPECT_EQ(pass.at("directories"), GetParam().root_directories + 4 * 7);
+  for (const Json& phase : pass.at("phases")) {
+    EXPECT_EQ(phase.at("status"), "ok") << phase.at("name") << ": " << phase.at("reason");
+    EXPECT_GT(phase.at("seconds"), 0);
+    EXPECT_TRUE(phase.at("latencies").empty());
+    EXPECT_EQ(phase.at("cpu_user_seconds"), nullptr);
+    EXPECT_GE(phase.at("machine_cpu_seconds"), 0);
+  }
+  EXPECT_EQ(phase(record, "copy").at("fragmentation").at("method"), GetParam().method);
+  EXPECT_GE(phase(record, "copy").at("fragmentation").at("ratio"), 1);
+  for (const char* name : {"log", "log.tbl", "log_table"}) {
+    EXPECT_NE(slurp(results() + "/" + name).find("environment=uml"), std::string::npos) << name;
+  }
+  expect_nothing_left();
+  EXPECT_FALSE(test::fs::exists(point()));
+}
+
+class GuestDetails : public GuestCases {};
+INSTANTIATE_TEST_SUITE_P(One, GuestDetails, testing::Values(kinds[5]));
+
+TEST_P(GuestDetails, AutoTakesTheHostWhereItCan) {
+  ASSERT_EQ(mongo_run("ext4", "ram:64MiB", {"--profile", "smoke", "--phases", "create"}).exit_status, 0);
+  EXPECT_EQ(last_record().at("environment"), "host");
+  const CommandResult here = mongo_run("reiserfs", "ram:64MiB", {"--profile", "smoke", "--environment", "host"});
+  if (here.exit_status == 0) GTEST_SKIP() << "this kernel has reiserfs";
+  EXPECT_EQ(here.exit_status, 4);
+  ASSERT_EQ(mongo_run("reiserfs", "ram:64MiB", {"--profile", "smoke", "--phases", "create"}).exit_status, 0);
+  EXPECT_EQ(last_record().at("environment"), "uml");
+}
+
+TEST_P(GuestDetails, ColdReadsComeFromTheDevice) {
+  for (const char* policy : {"drop", "remount", "warm"}) {
+    ASSERT_EQ(mongo_run("ext4", "loop:64MiB",
+                        {"--profile", "smoke", "--environment", "uml", "--phases", "create,read", "--cache",
+                         std::string("read=") + policy})
+                  .exit_status,
+              0);
+    const Json read = phase(last_record(), "read");
+    const double from_device = read.at("device").at("read_bytes").get<double>() / read.at("bytes").get<double>();
+    EXPECT_EQ(read.at("cache").at("state"), policy) << read.at("cache");
+    if (std::string(policy) == "warm") {
+      EXPECT_LT(from_device, 0.05);
+    } else {
+      EXPECT_GE(from_device, 0.95) << policy;
+    }
+  }
+}
+
+TEST_P(GuestDetails, AFullDiskIsIncompleteAndAllTheRestIsTold) {
+  const CommandResult result =
+      mongo_run("ext4", "ram:64MiB", {"--profile", "smoke", "--environment", "uml", "--mkfs-options", "-N 400"});
+  EXPECT_EQ(result.exit_status, 5) << result.err;
+  EXPECT_EQ(phase(last_record(), "create").at("status"), "incomplete");
+  EXPECT_NE(phase(last_record(), "create").at("reason").get<std::string>().find("no inodes left"), std::string::npos);
+  EXPECT_EQ(phase(last_record(), "delete").at("status"), "incomplete");
+  expect_nothing_left();
+}
+
+TEST_P(GuestDetails, AMountThatIsRefusedFails) {
+  const CommandResult result =
+      mongo_run("ext4", "ram:64MiB", {"--profile", "smoke", "--environment", "uml", "--mount-options", "nosuchoption"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.err.find("nosuchoption"), std::string::npos) << result.err;
+  expect_nothing_left();
+}
+
+TEST_P(GuestDetails, APhasePastItsDeadlineFails) {
+  const CommandResult result =
+      mongo_run("reiserfs", "loop:512MiB", {"--environment", "uml", "--phases", "create", "--phase-timeout", "1"});
+  EXPECT_EQ(result.exit_status, 1);
+  const Json create = phase(last_record(), "create");
+  EXPECT_EQ(create.at("status"), "failed");
+  EXPECT_NE(create.at("reason").get<std::string>().find("--phase-timeout"), std::string::npos) << create.at("reason");
+  expect_nothing_left();
+}
+
+/// The children of mongo's guest, by their names.
+std::vector<int> guests_of(const std::string& point) {
+  std::vector<int> found;
+  for (const auto& process : test::fs::directory_iterator("/proc")) {
+    const std::string name = process.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream comm(process.path().string() + "/comm"), mounts(process.path().string() + "/mountinfo");
+    std::string text;
+    if (!std::getline(comm, text) || text != "linux.uml") continue;
+    const std::string table((std::istreambuf_iterator<char>(mounts)), std::istreambuf_iterator<char>());
+    if (table.find(point) != std::string::npos) found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+TEST_P(GuestDetails, AGuestThatIsKilledFailsTheRun) {
+  CommandResult result;
+  std::thread run([&] {
+    result = mongo_run("reiserfs", "loop:512MiB", {"--environment", "uml", "--phases", "create,read"});
+  });
+  std::vector<int> guests;
+  for (int i = 0; i < 600 && !test::fs::exists(point()); ++i) usleep(20'000);
+  for (int i = 0; i < 600 && guests.empty(); ++i) {
+    usleep(50'000);
+    guests = guests_of(point());
+  }
+  usleep(2'000'000);  // in the middle of a phase
+  for (const int guest : guests_of(point())) kill(guest, SIGKILL);
+  run.join();
+  ASSERT_FALSE(guests.empty());
+  EXPECT_EQ(result.exit_status, 1) << result.err;
+  EXPECT_NE(result.err.find("guest"), std::string::npos) << result.err;
+  EXPECT_EQ(last_record().at("status"), "failed");
+  EXPECT_TRUE(guests_of(point()).empty());
+  expect_nothing_left();
+}
+
+TEST_P(GuestDetails, ComparingEnvironmentsIsRefusedUnlessAskedFor) {
+  ASSERT_EQ(mongo_run("ext4", "ram:64MiB", {"--profile", "smoke", "--phases", "create"}).exit_status, 0);
+  test::fs::copy_file(results() + "/log.jsonl", path("host.jsonl"));
+  ASSERT_EQ(
+      mongo_run("ext4", "ram:64MiB", {"--profile", "smoke", "--phases", "create", "--environment", "uml"}).exit_status,
+      0);
+  const std::string guest = results() + "/log.jsonl";
+  const CommandResult refused = test::run({MONGO_PROGRAM, "compare", path("host.jsonl"), guest});
+  EXPECT_EQ(refused.exit_status, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.err.find("--across-environments"), std::string::npos) << refused.err;
+  const CommandResult all = test::run({MONGO_PROGRAM, "compare", "--across-environments", path("host.jsonl"), guest});
+  EXPECT_EQ(all.exit_status, 0) << all.err;
+  EXPECT_NE(all.out.find("environments differ"), std::string::npos) << all.out;
+}
+
+class DirectoryCases : public test::MongoTest {};
+
+TEST_F(DirectoryCases, WorksInAFolderOfItsOwnAndRemovesIt) {
+  const std::string where = path("shared");
+  test::fs::create_directories(where);
+  std::ofstream(where + "/precious") << "stays";
+  const auto run_there = [&](const Arguments& more) {
+    Arguments argv{MONGO_PROGRAM, "run",       "dir",     "none",      where,  "log",
+                   "2",           "--results", results(), "--profile", "smoke"};
+    argv.insert(argv.end(), more.begin(), more.end());
+    return test::run(argv);
+  };
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const auto& entry : test::fs::directory_iterator(where)) all.push_back(entry.path().filename().string());
+    return all;
+  };
+  ASSERT_EQ(run_there({"--verify"}).exit_status, 0);
+  EXPECT_EQ(names(), std::vector<std::string>{"precious"});
+  EXPECT_EQ(slurp(where + "/precious"), "stays");
+  const Json record = last_record();
+  EXPECT_EQ(record.at("filesystem"), "dir");
+  EXPECT_EQ(record.at("device").at("kind"), "directory");
+  EXPECT_NE(record.at("implementation"), nullptr);
+  EXPECT_EQ(record.at("passes").at(0).at("files"), 2 * 2 * 1864);
+  EXPECT_EQ(record.at("mount").at("point"), where);
+  ASSERT_EQ(run_there({"--phases", "create,symlink"}).exit_status, 0) << "without the phase delete";
+  EXPECT_EQ(names(), std::vector<std::string>{"precious"});
+  EXPECT_EQ(run_there({"--mount-options", "noatime"}).exit_status, 2);
+  EXPECT_EQ(run_there({"--environment", "uml"}).exit_status, 2);
+}
+
+TEST_F(DirectoryCases, NeedsNoRoot) {
+  const CommandResult user = test::run({"id", "-u", "nobody"});
+  if (!user.ok()) GTEST_SKIP() << "there is no user nobody";
+  const std::string where = path("open"), out = path("out");
+  for (const std::string& folder : {where, out}) {
+    test::fs::create_directories(folder);
+    ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
+  }
+  ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+  test::fs::copy_file(MONGO_PROGRAM, path("mongo"));  // the build folder may be closed to others
+  const auto as_nobody = [&](const std::string& directory) {
+    return test::run({"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", path("mongo"), "run", "dir",
+                      "none", directory, "log", "1", "--results", out + "/results", "--profile", "smoke"});
+  };
+  const CommandResult good = as_nobody(where);
+  EXPECT_EQ(good.exit_status, 0) << good.err;
+  EXPECT_TRUE(test::fs::is_empty(where));
+  const CommandResult refused = as_nobody("/root");
+  EXPECT_EQ(refused.exit_status, 3) << refused.err;
+  EXPECT_EQ(as_nobody(path("missing")).exit_status, 3);
+}
+
+TEST_F(DirectoryCases, InterruptedItLeavesNothing) {
+  const std::string where = path("shared");
+  test::fs::create_directories(where);
+  for (const int milliseconds : {600, 900, 1300}) {
+    const CommandResult result =
+        test::run({"timeout", "--preserve-status", "-s", "INT", std::to_string(milliseconds / 1000.0), MONGO_PROGRAM,
+                   "run", "dir", "none", where, "log", "1", "--results", results()});
+    EXPECT_EQ(result.exit_status, 130) << result.err;
+    EXPECT_TRUE(test::fs::is_empty(where)) << milliseconds;
+  }
+}
+
+}  // namespace
+}  // namespace mongo
