@@ -65,27 +65,34 @@ class Undoing {
         return;
       case JournalStep::Kind::lock:
         return remove_lock(step);
+      case JournalStep::Kind::process:
+        return;  // ended before everything else
       case JournalStep::Kind::pool:
         return remove_pool(step);
     }
   }
 
   /// The run's own processes: the same program file, the same command line, in the mount namespace that the run made;
-  /// and its zfs-fuse, which is in no other namespace than that. They die with the harness (PR_SET_PDEATHSIG); one that
-  /// is in the middle of a system call takes as long as that.
+  /// and the daemons that it noted. They die with the harness (PR_SET_PDEATHSIG); one that is in the middle of a system
+  /// call takes as long as that.
   std::vector<int> own_processes() const {
     std::vector<int> found;
     const Processes processes;
-    const bool is_private = journal_.header.mount_namespace != devio::read_link("/proc/1/ns/mnt").text &&
-                            journal_.header.mount_namespace != devio::read_link("/proc/self/ns/mnt").text;
     for (const int pid : processes.pids()) {
       const std::string folder = processes.folder(pid);
       struct stat program {};
       if (devio::read_link(folder + "/ns/mnt").text != journal_.header.mount_namespace) continue;
-      if (is_private && processes.program(pid) == "zfs-fuse") found.push_back(pid);
       if (devio::read_file(folder + "/cmdline").text != journal_.header.command_line) continue;
       if (stat((folder + "/exe").c_str(), &program) != 0) continue;
       if (fmt::format("{}:{}", program.st_dev, program.st_ino) == journal_.header.program) found.push_back(pid);
+    }
+    for (const JournalStep& step : journal_.steps) {
+      // The name as well: a damaged line must not mean some other program.
+      const int pid = static_cast<int>(step.device);
+      if (step.kind == JournalStep::Kind::process && step.inode != 0 && processes.start_time(pid) == step.inode &&
+          processes.program(pid) == step.path) {
+        found.push_back(pid);
+      }
     }
     return found;
   }

@@ -11,6 +11,7 @@
 
 #include "harness/core/errors.h"
 #include "harness/device/journal_file.h"
+#include "harness/device/processes.h"
 #include "harness/device/system_files.h"
 
 namespace mongo {
@@ -33,6 +34,11 @@ void sync_folder(const std::string& folder) {
 std::string state_folder() {
   const char* folder = std::getenv("MONGO_STATE");
   return folder != nullptr && *folder != '\0' ? folder : "/var/lib/mongo";
+}
+
+JournalStep process_step(pid_t pid, const std::string& program) {
+  return {JournalStep::Kind::process, program, "", static_cast<dev_t>(pid),
+          static_cast<ino_t>(Processes().start_time(pid).value_or(0))};
 }
 
 std::unique_ptr<Journal> Journal::open(const std::string& folder, const std::string& run_id) {

@@ -22,6 +22,7 @@ struct JournalStep {
     mount,      // path is the mount point, node the device mounted there; device is its number
     loop,       // node; device and inode of the backing file
     lock,       // path of a lock file
+    process,    // path is the program's name, device the pid and inode its start time: see process_step()
     pool,       // path is the name of a ZFS pool, which holds a random UUID and is proof enough; node its device
   };
   Kind kind = Kind::directory;
@@ -30,6 +31,10 @@ struct JournalStep {
   dev_t device = 0;
   ino_t inode = 0;
 };
+
+/// The step for a daemon of the run, noted when it has been started: it dies with the run by itself. program: as in
+/// /proc/PID/comm.
+JournalStep process_step(pid_t pid, const std::string& program);
 
 /// The journal of the run that this process is.
 class Journal {

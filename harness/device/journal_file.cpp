@@ -14,8 +14,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::pair<JournalStep::Kind, const char*> kinds[] = {
-    {JournalStep::Kind::directory, "directory"}, {JournalStep::Kind::mount, "mount"}, {JournalStep::Kind::loop, "loop"},
-    {JournalStep::Kind::lock, "lock"},           {JournalStep::Kind::pool, "pool"},
+    {JournalStep::Kind::directory, "directory"}, {JournalStep::Kind::mount, "mount"},
+    {JournalStep::Kind::loop, "loop"},           {JournalStep::Kind::lock, "lock"},
+    {JournalStep::Kind::process, "process"},     {JournalStep::Kind::pool, "pool"},
 };
 
 /// File names may be any bytes and JSON is UTF-8, so each byte becomes the character of that number and back.

@@ -55,6 +55,15 @@ std::string Processes::program(int pid) const {
   return devio::printable(devio::trimmed(devio::read_file(folder(pid) + "/comm").text));
 }
 
+std::optional<std::uint64_t> Processes::start_time(int pid) const {
+  const std::string text = devio::read_file(folder(pid) + "/stat").text;
+  const std::size_t end = text.rfind(')');  // the program's name may hold anything
+  if (end == std::string::npos) return std::nullopt;
+  const std::vector<std::string> words = devio::words_of(text.substr(end + 1));  // from field 3 on
+  if (words.size() < 20 || words[0] == "Z" || words[0] == "X") return std::nullopt;
+  return std::strtoull(words[19].c_str(), nullptr, 10);
+}
+
 bool Processes::look_at_descriptors(int pid, const std::function<bool(const NodeStat&)>& wanted,
                                     ProcessUses& uses) const {
   const devio::Names descriptors = devio::list_names(folder(pid) + "/fd");

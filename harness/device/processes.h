@@ -2,8 +2,10 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,9 @@ class Processes {
   /// Ascending. Empty when /proc cannot be listed.
   std::vector<int> pids() const;
   std::string program(int pid) const;
+  /// When it started, in clock ticks since the boot; with the pid this names one process for certain. Nothing when it
+  /// has ended, also where nobody has waited for it yet. Source: field 22 of /proc/PID/stat, proc(5).
+  std::optional<std::uint64_t> start_time(int pid) const;
   /// "/proc/PID" with the prefix of a made-up tree.
   std::string folder(int pid) const;
 

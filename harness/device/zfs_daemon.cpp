@@ -35,8 +35,8 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-std::unique_ptr<ZfsDaemon> ZfsDaemon::start(ProcessRunner& runner, const PrivateFolder::Note& note) {
-  std::unique_ptr<ZfsDaemon> daemon(new ZfsDaemon);
+std::unique_ptr<ZfsDaemon> ZfsDaemon::start(ProcessRunner& runner, Notes notes) {
+  std::unique_ptr<ZfsDaemon> daemon(new ZfsDaemon(std::move(notes)));
   for (const std::string path : fixed_folders) {
     // /var/run and /var/lock are links.
     const std::size_t slash = path.rfind('/');
@@ -44,7 +44,8 @@ std::unique_ptr<ZfsDaemon> ZfsDaemon::start(ProcessRunner& runner, const Private
     if (parent.error != 0) {
       throw RunError("zfs-fuse", fmt::format("{}: {}", path.substr(0, slash), errno_text(parent.error)));
     }
-    daemon->folders_.push_back(std::make_unique<PrivateFolder>(parent.text + path.substr(slash), note));
+    daemon->folders_.push_back(
+        std::make_unique<PrivateFolder>(parent.text + path.substr(slash), daemon->notes_.folder));
   }
   daemon->launch(runner);
   return daemon;
@@ -54,6 +55,7 @@ void ZfsDaemon::launch(ProcessRunner& runner) {
   // Without its statistics, for which it would make and mount /zfs-kstat.
   process_ =
       std::make_unique<BackgroundProcess>(std::vector<std::string>{"zfs-fuse", "--no-daemon", "--no-kstat-mount"});
+  if (notes_.process) notes_.process(pid());
   const Clock::time_point deadline = Clock::now() + start_patience;
   while (true) {
     if (runner.run({{"zpool", "list", "-H", "-o", "name"}, start_patience}).ok()) return;

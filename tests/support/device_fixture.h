@@ -37,8 +37,16 @@ class DeviceTest : public ::testing::Test {
 
   void TearDown() override {
     if (folder_.empty()) return;
-    for (auto mount = mounts_.rbegin(); mount != mounts_.rend(); ++mount) run({"umount", *mount});
-    for (const std::string& device : devices_) run({"losetup", "-d", device});
+    // Whatever looks at a device or a mount keeps it busy for a moment, and a file behind a loop device keeps its mount
+    // busy until the device is let go.
+    for (int i = 0; i < 50 && !mounts_.empty(); ++i) {
+      for (auto mount = mounts_.rbegin(); mount != mounts_.rend(); ++mount) run({"umount", *mount});
+      if (i == 0) detach_all();
+      const std::string table = slurp("/proc/self/mountinfo");
+      std::erase_if(mounts_, [&](const std::string& m) { return table.find(" " + m + " ") == std::string::npos; });
+      if (!mounts_.empty()) usleep(100'000);
+    }
+    detach_all();
     // A device that is still being flushed after a kill is let go when that is done.
     for (int i = 0; i < 200 && run({"losetup", "-a"}).out.find(folder_) != std::string::npos; ++i) usleep(50'000);
     const std::string mounted = slurp("/proc/self/mountinfo");
@@ -46,6 +54,11 @@ class DeviceTest : public ::testing::Test {
     const std::string loops = run({"losetup", "-a"}).out;
     EXPECT_EQ(loops.find(folder_), std::string::npos) << "a loop device was left: " << loops;
     if (mounted.find(folder_) == std::string::npos) fs::remove_all(folder_);
+  }
+
+  void detach_all() {
+    for (const std::string& device : devices_) run({"losetup", "-d", device});
+    devices_.clear();
   }
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }

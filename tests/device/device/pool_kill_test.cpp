@@ -25,7 +25,8 @@ class KilledZfsRun : public ZfsTest {
     };
     MountPoint made = MountPoint::check(where());
     made.make(run_id, note);
-    const auto daemon = ZfsDaemon::start(runner_, note);
+    const auto daemon =
+        ZfsDaemon::start(runner_, {note, [&](pid_t pid) { journal->add(process_step(pid, "zfs-fuse")); }});
     const PoolPlan plan = plan_for(node, where(), *daemon);
     journal->add({JournalStep::Kind::pool, plan.name, node, 0, 0});
     Pool pool(runner_, plan);
@@ -126,6 +127,29 @@ TEST_F(KilledZfsRun, TheCleanUpWipesThePoolOfTheJournalAndNoOther) {
   // What the killed children's folders were mounted on; a real run has them in its journal.
   rmdir("/run/zfs");
   rmdir("/run/lock/zfs");
+}
+
+/// Pids and namespaces are given out again: a process is the one of the journal only if all of it fits.
+TEST_F(KilledZfsRun, TheCleanUpEndsTheDaemonOfTheJournalAndNoOther) {
+  const auto sleeper = [] { return std::make_unique<BackgroundProcess>(std::vector<std::string>{"sleep", "300"}); };
+  const auto mine = sleeper(), other = sleeper();
+  ASSERT_TRUE(eventually([&] { return Processes().program(other->pid()) == "sleep"; }));
+  ASSERT_TRUE(eventually([&] { return Processes().program(mine->pid()) == "sleep"; }));
+  {
+    const auto journal = Journal::open(state(), "killed");
+    journal->add(process_step(mine->pid(), "sleep"));
+    journal->add(process_step(other->pid(), "zfs-fuse"));
+    JournalStep step = process_step(other->pid(), "sleep");
+    step.inode -= 1;  // started at another time
+    journal->add(step);
+    step.inode = 0;
+    journal->add(step);
+  }
+  const CleanupReport report = clean_up(state(), seconds(10));
+  EXPECT_EQ(report.undone.size(), 1U);
+  EXPECT_TRUE(report.left.empty()) << "one that nobody has waited for yet has ended";
+  EXPECT_TRUE(mine->ended());
+  EXPECT_FALSE(other->ended());
 }
 
 /// Labels that libblkid does not see any more, as of a create or a wipe that was killed.

@@ -22,7 +22,8 @@ TEST_F(ZfsPool, IsMadeUsedAndTakenAwayAndNothingIsLeft) {
   EXPECT_TRUE(in_namespace([&] {
     std::vector<std::string> noted;
     const auto daemon =
-        ZfsDaemon::start(runner_, [&](const std::string& path, dev_t, ino_t) { noted.push_back(path); });
+        ZfsDaemon::start(runner_, {[&](const std::string& path, dev_t, ino_t) { noted.push_back(path); }, {}});
+    for (const std::string& path : noted) EXPECT_TRUE(path.ends_with("/zfs")) << path;
     for (int round = 1; round <= 3; ++round) {
       Pool pool(runner_, plan_for(loop->node(), point(), *daemon));
       EXPECT_NE(pool.create().find("rw"), std::string::npos);
