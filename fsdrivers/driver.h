@@ -72,7 +72,6 @@ struct FilesystemDriver {
   bool existing_directory = false;        // nothing is formatted or mounted
   std::optional<PoolCommands> pool;       // instead of format_argv
   std::vector<std::string> version_argv;  // prints mkfs's version, on stdout or stderr
-  std::string unavailable;                // non-empty: known by name, and why this version of the tool cannot run it
 };
 
 }  // namespace mongo::fsdrivers

@@ -53,7 +53,6 @@ std::vector<FilesystemDriver> entries() {
   // What would put the file system elsewhere or nowhere, share it, ask for a key or read a file.
   driver.refused_mkfs_suboptions = {"altroot",     "cachefile",  "canmount", "compatibility", "encryption", "keyformat",
                                     "keylocation", "mountpoint", "readonly", "sharenfs",      "sharesmb",   "zoned"};
-  driver.unavailable = "this version has no support for storage pools yet";
   return {driver};
 }
 

@@ -7,6 +7,7 @@
 
 #include "fsdrivers/catalogue.h"
 #include "harness/core/errors.h"
+#include "harness/plan/changed_profile.h"
 #include "harness/plan/words.h"
 #include "phases/catalogue.h"
 #include "phases/support/tree.h"
@@ -98,6 +99,12 @@ void check_device_kind(const RunRequest& request, const Cell& cell) {
                           : fmt::format("dir has no device: say none in its place, as in mongo run dir none {} {} {}",
                                         request.mount_point, request.log, request.processes));
   }
+  if (cell.driver->pool && !request.mount_options.empty()) {
+    throw UsageError(
+        fmt::format("{} is mounted by its own commands: say --mkfs-options '-O PROPERTY=VALUE' instead of "
+                    "--mount-options",
+                    request.filesystem));
+  }
   if (none && !(request.mkfs_options.empty() && request.mount_options.empty())) {
     throw UsageError("dir formats and mounts nothing: --mkfs-options and --mount-options are for other file systems");
   }
@@ -165,7 +172,7 @@ Cell resolve(const RunRequest& request) {
   cell.mount_point = request.mount_point;
   cell.log = request.log;
   cell.processes = parse_count(request.processes, "PROCESSES", 1, max_processes);
-  cell.profile = find_profile(request.profile);
+  cell.profile = changed_profile(find_profile(request.profile), request);
   cell.repetitions = request.repetitions ? parse_count(*request.repetitions, "--repetitions", 1, max_repetitions)
                                          : cell.profile.repetitions;
   cell.phases = choose_phases(request.phases);

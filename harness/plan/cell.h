@@ -31,6 +31,12 @@ struct RunRequest {
   bool sparse = false;                       // do not preallocate their files
   bool verify = false;                       // compare content after the phases
   std::optional<std::string> environment;    // host, uml or auto
+  // In place of the profile's own numbers; see TreeParameters.
+  std::optional<std::string> median_file_sizes;  // comma-separated sizes, one pass each
+  std::optional<std::string> bytes_per_tree;     // a size, for all passes
+  std::optional<std::string> max_file_size;      // a size
+  std::optional<std::string> median_dir_files, max_dir_files, median_dir_branching, max_dir_branching;  // numbers
+  std::optional<std::string> write_size;  // a size: of the buffer with which files are written, copied and read
 };
 
 /// Where the phases run.

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "harness/core/errors.h"
+#include "harness/device/zfs.h"
 #include "harness/guest/uml.h"
 
 namespace mongo {
@@ -21,12 +22,19 @@ bool kernel_lists(const std::string& type, const std::string& root) {
   return false;
 }
 
+std::optional<std::string> why_no_zfs(ProcessRunner* runner) {
+  RealRunner own;
+  const ZfsImplementation found = find_zfs(runner != nullptr ? *runner : own, runner != nullptr);
+  if (found.kind != ZfsImplementation::Kind::none) return std::nullopt;
+  return found.why_not;
+}
+
 }  // namespace
 
 std::optional<std::string> why_unavailable(const fsdrivers::FilesystemDriver& driver, ProcessRunner* runner,
                                            const std::string& root) {
-  if (!driver.unavailable.empty()) return fmt::format("{} cannot be run: {}", driver.name, driver.unavailable);
   if (driver.existing_directory) return std::nullopt;
+  if (driver.pool) return why_no_zfs(runner);
   bool in_kernel = kernel_lists(driver.kernel_type, root);
   if (!in_kernel && runner != nullptr && !find_program("modprobe").empty()) {
     try {

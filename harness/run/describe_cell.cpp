@@ -51,6 +51,13 @@ std::string describe_cell(const Cell& cell) {
   for (const phases::TreeParameters& tree : cell.profile.passes) {
     text += fmt::format("pass {} of {}: {}\n", ++number, cell.profile.passes.size(), describe_pass(cell, tree));
     text += fmt::format("  wipe all signatures of {}\n", node);
+    if (cell.driver->pool) {
+      const fsdrivers::PoolCommands& pool = *cell.driver->pool;
+      const fsdrivers::PoolRequest request{pool.name("UUID"), device, cell.mount_point, device, cell.mkfs_options};
+      text += fmt::format("  {}\n  {}\n", printable(quote_argv(pool.create(request))),
+                          printable(quote_argv(pool.destroy(request))));
+      continue;
+    }
     if (cell.driver->format_argv != nullptr) {
       text += fmt::format("  {}\n", printable(quote_argv(mkfs_argv(cell, device, "UUID"))));
     }

@@ -31,6 +31,10 @@ constexpr auto probe_patience = 10s;  // a udev probe after a format takes some 
 
 }  // namespace
 
+Target::Target(RunContext& context) : context_(context) {
+  if (context.cell.driver->pool) pool_ = std::make_unique<PoolTarget>(context);
+}
+
 void Target::open() {
   path_ = context_.cell.device.path;
   context_.record.device.kind = "block";
@@ -49,6 +53,11 @@ void Target::open() {
   uuid_ = make_uuid();
   MkfsRecord& mkfs = context_.record.mkfs;
   const fsdrivers::FilesystemDriver& driver = *context_.cell.driver;
+  if (pool_) {
+    pool_->start();
+    mkfs.argv = pool_->create_argv(block_.resolved, uuid_);
+    return;
+  }
   mkfs.argv = mkfs_argv(context_.cell, block_.resolved, uuid_);
   if (driver.lazy_initialisation != nullptr) mkfs.lazy_initialisation = driver.lazy_initialisation(mkfs.argv);
 }
@@ -159,7 +168,7 @@ void Target::format(PassRecord& pass) {
     for (const Signature& signature : found) context_.note("destroyed: " + describe(signature));
   }
   again_while_busy([&] { wipe_signatures(block_.resolved); });
-  run_mkfs(pass);
+  if (!pool_) run_mkfs(pass);  // a pool is made when it is mounted
   if (loop_) {
     // mkfs has discarded the device, and with it the blocks of the file behind it.
     if (!context_.cell.sparse) loop_->preallocate_again();
@@ -196,6 +205,12 @@ void Target::run_mkfs(PassRecord& pass) {
 
 void Target::mount() {
   MountRecord& mount = context_.record.mount;
+  if (pool_) {
+    again_while_busy(
+        [&] { mount.effective = pool_->create(block_.resolved, makedev(block_.major, block_.minor), uuid_); });
+    open_root();
+    return;
+  }
   context_.journal->add(
       {JournalStep::Kind::mount, mount.point, block_.resolved, makedev(block_.major, block_.minor), 0});
   again_while_busy([&] {
@@ -212,22 +227,41 @@ void Target::open_root() {
 
 void Target::unmount() {
   root_ = Descriptor();
+  if (pool_) return pool_->destroy();
   unmount_filesystem(context_.record.mount.point, unmount_patience);
 }
 
 void Target::remount() {
+  root_ = Descriptor();
   try {
-    unmount();
-  } catch (const RunError&) {
-    open_root();
+    if (pool_) {
+      pool_->export_pool();
+    } else {
+      unmount();
+    }
+  } catch (const RunError& error) {
+    if (error.step() == "unmount") open_root();
     throw;
   }
   wait_until_free(block_.resolved, probe_patience);
   forget_cached_blocks();
+  if (pool_) {
+    context_.record.mount.effective = pool_->import_pool();
+    return open_root();
+  }
   mount();
 }
 
-int Target::drop_caches() { return mongo::drop_caches(); }
+SyncResult Target::sync() {
+  if (!pool_) return MountedFilesystem::sync();
+  // sync(2) and syncfs(2) do not wait for what zfs-fuse still has to write.
+  const auto start = std::chrono::steady_clock::now();
+  pool_->sync();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 0};
+}
+
+/// What ZFS caches by itself is not reached by it: an export and import empties that.
+int Target::drop_caches() { return pool_ ? EOPNOTSUPP : mongo::drop_caches(); }
 
 /// The file system is gone, but what it had in the block device's own cache need not be: while somebody has the device
 /// open, as this run has its loop device, the kernel keeps it.

@@ -9,6 +9,7 @@
 #include "harness/device/guard.h"
 #include "harness/device/loop.h"
 #include "harness/run/mounted_filesystem.h"
+#include "harness/run/pool_target.h"
 #include "harness/run/run_context.h"
 
 namespace mongo {
@@ -17,7 +18,7 @@ namespace mongo {
 /// before it acts.
 class Target : public MountedFilesystem {
  public:
-  explicit Target(RunContext& context) : context_(context) {}
+  explicit Target(RunContext& context);
 
   /// Attaches a loop device where one is asked for, takes the lock, then lets the guard look at the device. Throws
   /// DeviceRefused, RunError.
@@ -29,12 +30,13 @@ class Target : public MountedFilesystem {
   /// Mounts what was formatted. Throws RunError("mount", ...).
   void mount();
 
-  /// Unmounts; does nothing when it is not mounted. Throws RunError("unmount", ...).
+  /// Unmounts, and takes a pool away; does nothing when nothing is mounted. Throws RunError.
   void unmount();
 
   void remount() override;
   int root_fd() const override { return root_.get(); }
   std::string major_minor() const override { return block_.major_minor(); }
+  SyncResult sync() override;
   int drop_caches() override;
   /// Throws out what the kernel holds of a device that is not mounted, and of the file behind it. Throws RunError.
   void forget_cached_blocks();
@@ -56,6 +58,7 @@ class Target : public MountedFilesystem {
   std::unique_ptr<Guard> guard_;
   std::unique_ptr<DeviceLock> lock_;
   std::unique_ptr<LoopDevice> loop_;
+  std::unique_ptr<PoolTarget> pool_;  // null for file systems that mkfs makes
   Descriptor root_;
 };
 

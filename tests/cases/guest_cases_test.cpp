@@ -179,6 +179,63 @@ TEST_P(GuestDetails, ComparingEnvironmentsIsRefusedUnlessAskedFor) {
   EXPECT_NE(all.out.find("environments differ"), std::string::npos) << all.out;
 }
 
+/// On the host, by zfs-fuse or OpenZFS.
+class ZfsCases : public test::MongoTest {
+ protected:
+  void SetUp() override {
+    MongoTest::SetUp();
+    if (IsSkipped()) return;
+    const CommandResult dry = mongo_run("zfs", "ram:128MiB", {"--dry-run"});
+    if (dry.exit_status == 4) GTEST_SKIP() << dry.err;
+  }
+};
+
+TEST_F(ZfsCases, TheSameFilesInAPoolOfItsOwn) {
+  const CommandResult result =
+      mongo_run("zfs", "loop:256MiB", {"--profile", "smoke", "--verify", "--cache", "read=drop,stat=remount"}, "2");
+  ASSERT_EQ(result.exit_status, 0) << result.err;
+  const Json record = last_record();
+  const Json pass = record.at("passes").at(0);
+  EXPECT_EQ(pass.at("files"), 2 * 2 * 1864);
+  EXPECT_EQ(pass.at("directories"), 1 + 4 * 7);
+  EXPECT_NE(record.at("implementation"), nullptr);
+  EXPECT_NE(record.at("mount").at("settings").dump().find("compression=off"), std::string::npos);
+  EXPECT_NE(record.at("mount").at("settings").dump().find("recordsize="), std::string::npos);
+  for (const Json& phase : pass.at("phases")) EXPECT_EQ(phase.at("status"), "ok") << phase.at("reason");
+  const Json read = phase(record, "read");
+  EXPECT_EQ(read.at("cache").at("state"), "remount") << "drop_caches does not reach ZFS's own cache";
+  EXPECT_EQ(read.at("cache").at("resident_bytes"), 0);
+  EXPECT_GE(read.at("device").at("read_bytes"), read.at("bytes").get<double>() * 0.95 / 2);
+  const Json create = phase(record, "create");
+  EXPECT_EQ(create.at("fragmentation").at("ratio"), nullptr);
+  EXPECT_NE(create.at("fragmentation").at("reason"), nullptr);
+  EXPECT_GE(create.at("device_sync").at("written_bytes").get<double>() +
+                create.at("device").at("written_bytes").get<double>(),
+            0.95 * create.at("bytes").get<double>())
+      << "the sync waits until all is on the device";
+  expect_nothing_left();
+  ASSERT_EQ(mongo_run("ext4", "loop:64MiB", {"--profile", "smoke", "--phases", "create"}).exit_status, 0);
+}
+
+TEST_F(ZfsCases, PropertiesGoInByMkfsOptionsAndMountOptionsDoNot) {
+  ASSERT_EQ(
+      mongo_run("zfs", "ram:128MiB", {"--profile", "smoke", "--phases", "create", "--mkfs-options", "-O recordsize=8K"})
+          .exit_status,
+      0);
+  EXPECT_NE(last_record().at("mount").at("settings").dump().find("recordsize=8K"), std::string::npos);
+  EXPECT_EQ(mongo_run("zfs", "ram:128MiB", {"--mount-options", "noatime"}).exit_status, 2);
+  EXPECT_EQ(mongo_run("zfs", "ram:128MiB", {"--mkfs-options", "-O mountpoint=/etc"}).exit_status, 2);
+}
+
+TEST_F(ZfsCases, TheDeviceIsTakenAgain) {
+  const std::string node = device(128 * MiB);
+  for (const char* filesystem : {"zfs", "ext4", "zfs"}) {
+    const CommandResult result = mongo_run(filesystem, node, {"--profile", "smoke", "--phases", "create,delete"});
+    EXPECT_EQ(result.exit_status, 0) << filesystem << ": " << result.err;
+  }
+  expect_nothing_left();
+}
+
 class DirectoryCases : public test::MongoTest {};
 
 TEST_F(DirectoryCases, WorksInAFolderOfItsOwnAndRemovesIt) {

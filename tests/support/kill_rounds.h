@@ -115,12 +115,13 @@ class KillRounds {
     return -1000;
   }
 
-  /// Guests and daemons that this machine runs.
-  static std::set<std::string> helpers() {
+  /// Guests or daemons that this machine runs.
+  std::set<std::string> helpers() const {
+    const char* program = filesystem_ == "zfs" ? "zfs-fuse\n" : "linux.uml\n";
     std::set<std::string> found;
     for (const auto& process : fs::directory_iterator("/proc")) {
       const std::string name = slurp(process.path().string() + "/comm");
-      if (name == "linux.uml\n" || name == "zfs-fuse\n") found.insert(process.path().filename().string());
+      if (name == program) found.insert(process.path().filename().string());
     }
     return found;
   }
