@@ -3,6 +3,8 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,10 +12,23 @@
 #include "harness/cli/command.h"
 #include "harness/core/errors.h"
 #include "harness/report/compare.h"
+#include "harness/report/published.h"
 #include "harness/report/record_json.h"
 
 namespace mongo {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* reference_here = "results/reference";
+
+struct CompareOptions {
+  std::vector<std::string> files;
+  bool across_environments = false;
+  bool ratios = false;
+  bool published = false;
+  std::string reference;  // empty: where they usually are
+};
 
 /// Times in a guest are several times those on the host, whatever the file system does.
 void check_environments(const std::vector<RunRecord>& records, const std::vector<std::string>& files) {
@@ -26,30 +41,81 @@ void check_environments(const std::vector<RunRecord>& records, const std::vector
   }
 }
 
-int compare(const std::vector<std::string>& files, bool across_environments, CommandContext& context) {
+/// The newest run of each file.
+std::vector<RunRecord> newest_runs(const std::vector<std::string>& files, CommandContext& context) {
   std::vector<RunRecord> records;
   for (const std::string& file : files) {
     RecordFile content = read_records(file);
     for (const std::string& warning : content.warnings) context.console.error(warning);
     records.push_back(std::move(content.records.back()));
   }
-  if (!across_environments) check_environments(records, files);
-  context.console.out(side_by_side(records));
+  return records;
+}
+
+/// The .jsonl files of the folder, sorted by name.
+std::vector<std::string> record_files(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == ".jsonl") files.push_back(entry->path().string());
+  }
+  if (error) throw UsageError(fmt::format("cannot read the folder {}: {}", folder, error.message()));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> reference_files(const std::string& asked_for) {
+  if (!asked_for.empty()) {
+    std::vector<std::string> files = record_files(asked_for);
+    if (files.empty()) throw UsageError(fmt::format("{} holds no .jsonl files", asked_for));
+    return files;
+  }
+  for (const char* folder : {reference_here, MONGO_REFERENCE_DIR}) {
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) continue;
+    std::vector<std::string> files = record_files(folder);
+    if (!files.empty()) return files;
+  }
+  throw UsageError(fmt::format("the published tables are neither in {} nor in {}: say with --reference where they are",
+                               reference_here, MONGO_REFERENCE_DIR));
+}
+
+int compare(const CompareOptions& options, CommandContext& context) {
+  const std::vector<RunRecord> runs = newest_runs(options.files, context);
+  if (!options.across_environments) check_environments(runs, options.files);
+  if (options.published) {
+    // These are ratios of their own: where they were measured is no matter.
+    const std::vector<RunRecord> published = newest_runs(reference_files(options.reference), context);
+    context.console.out(beside_published(runs, published));
+    return 0;
+  }
+  context.console.out(side_by_side(runs, options.ratios ? CompareFigures::ratios : CompareFigures::measured));
   return 0;
 }
 
 }  // namespace
 
 CommandBody add_compare_command(CLI::App& app) {
-  auto files = std::make_shared<std::vector<std::string>>();
-  auto across = std::make_shared<bool>(false);
+  auto options = std::make_shared<CompareOptions>();
   CLI::App* command = app.add_subcommand(
       "compare", "Print runs side by side as the published tables do: phases down, file systems across.");
-  command->add_option("FILE", *files, "LOG.jsonl files; the newest run of each is taken")->required();
-  command->add_flag("--across-environments", *across,
+  command->add_option("FILE", options->files, "LOG.jsonl files; the newest run of each is taken")->required();
+  CLI::Option* ratios =
+      command->add_flag("--ratios", options->ratios, "times and used space as ratios to those of the first run");
+  CLI::Option* published = command->add_flag(
+      "--published", options->published, "ratios to the first run, beside those of the tables published around 2001");
+  published->excludes(ratios);
+  command
+      ->add_option("--reference", options->reference,
+                   "the folder of the published records; default: results/reference, or where they were installed")
+      ->type_name("DIR")
+      ->needs(published);
+  command->add_flag("--across-environments", options->across_environments,
                     "also runs of which some ran on the host and some in a guest; their times do not compare");
-  command->footer("Example:\n  mongo compare results/logext3.jsonl results/logxfs.jsonl");
-  return [files, across](CommandContext& context) { return compare(*files, *across, context); };
+  command->footer(
+      "Examples:\n  mongo compare results/logext3.jsonl results/logxfs.jsonl\n"
+      "  mongo compare --published results/logext3.jsonl results/logxfs.jsonl");
+  return [options](CommandContext& context) { return compare(*options, context); };
 }
 
 }  // namespace mongo

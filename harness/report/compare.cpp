@@ -17,20 +17,15 @@ namespace {
 
 using Names = std::vector<ColumnName>;
 
-/// Lines of a heading: none of them is indented.
-std::string paragraph(const std::string& text) {
-  return fmt::format("{}\n", fmt::join(wrap_words(text, compare_line_width), "\n"));
-}
-
 std::string units(const std::vector<RunRecord>& runs, const Names& names, CompareFigures figures) {
   const std::string fragments = compare_fragments_unit(runs);
   if (figures == CompareFigures::ratios) {
-    return paragraph(
+    return compare_heading(
         fmt::format("Times and df as ratios to those of the first run, {}: 2.00 is twice its time, lower is better. "
                     "df: used space. {}",
                     names[0].text, fragments));
   }
-  return paragraph("Times in seconds, lower is better. df: used space in KiB. " + fragments);
+  return compare_heading("Times in seconds, lower is better. df: used space in KiB. " + fragments);
 }
 
 /// The tables, one a size, and whether any time in them is the best of its row.

@@ -65,6 +65,13 @@ std::string format_ratio(std::optional<double> ratio) {
   return is_known(ratio) ? fmt::format("{:.3f}", *ratio) : no_value;
 }
 
+std::string format_multiple(std::optional<double> multiple) {
+  if (!is_known(multiple)) return no_value;
+  if (*multiple >= 0.1) return fmt::format("{:.2f}", *multiple);
+  if (*multiple >= 0.001) return fmt::format("{:.4f}", *multiple);
+  return *multiple >= 0.000001 ? fmt::format("{:.6f}", *multiple) : fmt::format("{:.1e}", *multiple);
+}
+
 std::string format_percent(std::optional<double> percent) {
   return is_known(percent) ? fmt::format("{:.1f}", *percent) : no_value;
 }

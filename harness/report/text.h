@@ -21,6 +21,10 @@ std::string format_seconds(std::optional<double> seconds);
 /// A ratio with three decimals; "-" for null, NaN, infinity and negative values.
 std::string format_ratio(std::optional<double> ratio);
 
+/// A figure as a multiple of another: two decimals, with more below 0.1, so that it is never printed as 0; "-" as
+/// above.
+std::string format_multiple(std::optional<double> multiple);
+
 /// A percentage with one decimal; "-" as above.
 std::string format_percent(std::optional<double> percent);
 

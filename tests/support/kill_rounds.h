@@ -121,7 +121,8 @@ class KillRounds {
     std::set<std::string> found;
     for (const auto& process : fs::directory_iterator("/proc")) {
       const std::string name = slurp(process.path().string() + "/comm");
-      if (name == program) found.insert(process.path().filename().string());
+      // One that has ended and that nobody has waited for yet has no memory any more.
+      if (name == program && !slurp(process.path().string() + "/cmdline").empty()) found.insert(process.path().filename().string());
     }
     return found;
   }

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "harness/report/column_names.h"
@@ -11,7 +10,10 @@
 namespace mongo {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using samples::contains;
+using samples::expect_file;
+using samples::plain;
+using samples::row;
 
 std::size_t longest_line(const std::string& text) {
   std::size_t longest = 0;
@@ -30,36 +32,6 @@ RunRecord beside_full(RunRecord record) {
   record.content = full.content;
   record.verify = full.verify;
   return record;
-}
-
-/// samples::full with nothing to be known before its times are used.
-RunRecord plain(const std::string& filesystem = "xfs") {
-  RunRecord record = samples::full();
-  record.filesystem = filesystem;
-  record.sync = "phase";
-  record.content = "random";
-  record.verify = false;
-  record.flags.clear();
-  record.warnings.clear();
-  for (PassRecord& pass : record.passes) {
-    for (PhaseRecord& phase : pass.phases) {
-      phase.flags.clear();
-      phase.cache = {};
-    }
-  }
-  return record;
-}
-
-/// The row of that label in the first table that has one.
-std::string row(const std::string& text, const std::string& label) {
-  const std::size_t at = text.find("\n" + label + " ");
-  return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
-}
-
-void expect_file(const std::string& name, const std::string& text) {
-  const auto path = samples::expected_folder() / name;
-  if (samples::write_expected()) std::ofstream(path, std::ios::binary) << text;
-  EXPECT_EQ(text, samples::read_file(path));
 }
 
 TEST(Compare, SideBySide) {

@@ -1,5 +1,7 @@
 #include "tests/unit/report/samples.h"
 
+#include <gtest/gtest.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -177,6 +179,23 @@ RunRecord full() {
   return record;
 }
 
+RunRecord plain(const std::string& filesystem) {
+  RunRecord record = full();
+  record.filesystem = filesystem;
+  record.sync = "phase";
+  record.content = "random";
+  record.verify = false;
+  record.flags.clear();
+  record.warnings.clear();
+  for (PassRecord& pass : record.passes) {
+    for (PhaseRecord& phase : pass.phases) {
+      phase.flags.clear();
+      phase.cache = {};
+    }
+  }
+  return record;
+}
+
 RunRecord out_of_inodes() {
   RunRecord record = header("ext4");
   record.status = Status::incomplete;
@@ -285,6 +304,19 @@ bool write_expected() { return std::getenv("MONGO_WRITE_EXPECTED") != nullptr; }
 
 std::filesystem::path expected_folder() {
   return std::filesystem::path(MONGO_SOURCE_DIR) / "tests" / "unit" / "report" / "expected";
+}
+
+void expect_file(const std::string& name, const std::string& text) {
+  const auto path = expected_folder() / name;
+  if (write_expected()) std::ofstream(path, std::ios::binary) << text;
+  EXPECT_EQ(text, read_file(path));
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string row(const std::string& text, const std::string& label) {
+  const std::size_t at = text.find("\n" + label + " ");
+  return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
 }
 
 TemporaryFolder::TemporaryFolder() {
