@@ -1,7 +1,7 @@
 # The packages that the scripts install, and how. Sourced by quickstart and runtests.
 
 BUILD_PACKAGES="g++ cmake ninja-build pkg-config libboost-filesystem-dev libboost-dev nlohmann-json3-dev libcli11-dev libfmt-dev
-libmount-dev libblkid-dev"
+libmount-dev libblkid-dev libyaml-cpp-dev"
 FILESYSTEM_PACKAGES="e2fsprogs xfsprogs btrfs-progs"
 # Not every distribution has them: what is missing is said, and the file systems that need it are not available.
 MORE_FILESYSTEM_PACKAGES="reiserfsprogs jfsutils f2fs-tools nilfs-tools user-mode-linux zfs-fuse"

@@ -23,6 +23,8 @@ struct CommandEntry {
 };
 
 CommandBody add_run_command(CLI::App& app);      // command_run.cpp
+CommandBody add_matrix_command(CLI::App& app);   // command_matrix.cpp
+CommandBody add_status_command(CLI::App& app);   // command_status.cpp
 CommandBody add_compare_command(CLI::App& app);  // command_compare.cpp
 CommandBody add_devices_command(CLI::App& app);  // command_devices.cpp
 CommandBody add_doctor_command(CLI::App& app);   // command_doctor.cpp

@@ -12,14 +12,16 @@ namespace {
 constexpr const char* exit_statuses =
     "Exit status: 0 all well; 1 something failed; 2 usage; 3 device or mount point refused;\n"
     "4 file system not available here; 5 finished but incomplete (disk or inodes full);\n"
+    "6 matrix only: another process is at this run or holds the lock;\n"
     "128 + the signal's number when interrupted.";
 
 }  // namespace
 
 const std::vector<CommandEntry>& commands() {
   static const std::vector<CommandEntry> all{
-      {"run", add_run_command},       {"compare", add_compare_command}, {"devices", add_devices_command},
-      {"doctor", add_doctor_command}, {"cleanup", add_cleanup_command},
+      {"run", add_run_command},         {"matrix", add_matrix_command},   {"status", add_status_command},
+      {"compare", add_compare_command}, {"devices", add_devices_command}, {"doctor", add_doctor_command},
+      {"cleanup", add_cleanup_command},
   };
   return all;
 }

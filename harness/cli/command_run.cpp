@@ -5,6 +5,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <memory>
+#include <type_traits>
+#include <variant>
 
 #include "fsdrivers/catalogue.h"
 #include "harness/cli/command.h"
@@ -15,6 +17,7 @@
 #include "harness/device/loop_check.h"
 #include "harness/device/mkfs_options.h"
 #include "harness/device/mount.h"
+#include "harness/plan/run_options.h"
 #include "harness/process/runner.h"
 #include "harness/report/append.h"
 #include "harness/report/record_json.h"
@@ -110,47 +113,17 @@ CommandBody add_run_command(CLI::App& app) {
   RunRequest& request = arguments->request;
   CLI::App* command =
       app.add_subcommand("run", "Format a device, mount it, run the phases, unmount, append to the results.");
-  command->add_option("FILESYSTEM", request.filesystem, "file system to make")->required();
-  command
-      ->add_option(
-          "DEVICE", request.device,
-          "block device; or loop:SIZE (a file of the tool's own), loop:PATH (an image file), ram:SIZE (memory)")
-      ->required();
-  command->add_option("MOUNTPOINT", request.mount_point, "empty directory, or one to be made and removed")->required();
-  command->add_option("LOG", request.log, "name of the result files")->required();
-  command
-      ->add_option("PROCESSES", request.processes,
-                   fmt::format("processes at work at the same time, 1 to {}", max_processes))
-      ->required();
-  command->add_option("--profile", request.profile, "classic (default), ltp or smoke");
-  command->add_option("--phases", request.phases, "only these, comma-separated; they run in their usual order");
-  command->add_option("--repetitions", request.repetitions, "repetitions of each phase; default: the profile's");
-  command->add_option("--mkfs-options", request.mkfs_options,
-                      "options for mkfs, split into words as a shell would; nothing is expanded");
-  command->add_option("--mount-options", request.mount_options, "options for mount, comma-separated");
-  command->add_option("--results", request.results, "directory for the result files; default: results");
-  command->add_option(
-      "--cache", request.cache,
-      "caches before each repetition: warm (default: as they are), drop (drop_caches), remount; for all "
-      "phases, or as read=drop,stat=remount");
-  command->add_option("--sync", request.sync,
-                      "each: fsync after each file, inside the time; phase (default): syncfs after each phase, outside "
-                      "it; none");
-  command->add_option("--content", request.content,
-                      "of the files: random (default; does not compress), letter-a, zero, compressible:PCT");
-  command->add_flag("--verify", request.verify,
-                    "compare what was created, copied, linked, read and renamed after each phase, outside its time");
-  command->add_option("--phase-timeout", request.phase_timeout,
-                      "seconds after which a phase has failed; default: a day");
-  command->add_option(
-      "--environment", request.environment,
-      "where the phases run: host; uml, a User-mode Linux guest, for file systems that this kernel lacks; "
-      "auto (default): host where it can, else uml");
-  command->add_option("--sector-size", request.sector_size, "of loop: and ram: devices, 512 (default) to 4096 bytes");
-  command->add_flag("--sparse", request.sparse, "do not allocate the file of loop:SIZE or ram:SIZE beforehand");
-  command->add_flag("!--no-latency", request.latency, "do not measure how long each operation takes");
-  command->add_flag("--destroy", request.destroy,
-                    "format although the device holds something that this tool did not make");
+  for (const RunOption& option : run_options()) {
+    std::visit(
+        [&](const auto member) {
+          if constexpr (std::is_same_v<decltype(request.*member), bool&>) {
+            command->add_flag((option.inverted ? "!" : "") + option.name, request.*member, option.help);
+          } else {
+            command->add_option(option.name, request.*member, option.help)->required(option.is_argument());
+          }
+        },
+        option.member);
+  }
   CLI::Option* dry_run_flag =
       command->add_flag("--dry-run", arguments->dry_run, "print the cell and every command; touch nothing");
   command->add_flag("--json", arguments->json, "print the record, and nothing else, on stdout")->excludes(dry_run_flag);

@@ -15,10 +15,18 @@ namespace mongo {
 namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 50;
-constexpr std::uint64_t most_count = 1'000'000'000;
+constexpr std::uint64_t most_count = 999'999'999;
 constexpr double most_files = 0x1p31;  // of a tree; see phases/support/tree.h
 
 std::uint64_t parse_size(const ProfileNumber& number, const std::string& text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.size() > 1 && text[0] == '0' && is_digit(text[1])) {
+    throw UsageError(fmt::format("--{} '{}': it begins with 0. Sizes are decimal numbers", number.name, text));
+  }
+  if (text.find('.') != std::string::npos && is_digit(text.back())) {
+    throw UsageError(
+        fmt::format("--{} '{}': bytes are whole numbers. A fraction needs a suffix, as in 1.5MiB", number.name, text));
+  }
   std::uint64_t bytes = 0;
   try {
     bytes = parse_byte_size(text).bytes;
@@ -53,14 +61,16 @@ void check_tree(const phases::TreeParameters& tree) {
     phases::Distribution("--median-dir-branching", tree.median_dir_branching, "--max-dir-branching",
                          tree.max_dir_branching);
     if (files.largest() == 0) {
-      throw UsageError(fmt::format("--max-file-size {} with --median-file-sizes {}: every file would be empty. A larger "
-                                   "--max-file-size is needed",
-                                   tree.max_file_size, tree.median_file_size));
+      throw UsageError(
+          fmt::format("--max-file-size {} with --median-file-sizes {}: every file would be empty. A larger "
+                      "--max-file-size is needed",
+                      tree.max_file_size, tree.median_file_size));
     }
     if (static_cast<double>(tree.bytes_to_consume) > files.mean() * most_files) {
-      throw UsageError(fmt::format("--bytes-per-tree {} with --median-file-sizes {}: more than 2147483648 files would be "
-                                   "needed. Give fewer bytes or larger files",
-                                   tree.bytes_to_consume, tree.median_file_size));
+      throw UsageError(
+          fmt::format("--bytes-per-tree {} with --median-file-sizes {}: more than 2147483648 files would be "
+                      "needed. Give fewer bytes or larger files",
+                      tree.bytes_to_consume, tree.median_file_size));
     }
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
@@ -124,7 +134,8 @@ std::vector<std::uint64_t> parse_profile_number(const ProfileNumber& number, con
       throw UsageError(fmt::format("{} '{}': {} bytes are named twice", option, text, value));
     }
     if (values.size() == most_passes) {
-      throw UsageError(fmt::format("{}: more than {} sizes. The device is formatted anew for each", option, most_passes));
+      throw UsageError(
+          fmt::format("{}: more than {} sizes. The device is formatted anew for each", option, most_passes));
     }
     values.push_back(value);
   }

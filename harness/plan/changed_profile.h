@@ -24,7 +24,8 @@ inline constexpr std::size_t most_passes = 64;
 /// In the order of the README.
 const std::vector<ProfileNumber>& profile_numbers();
 
-/// Reads what a user wrote for it. One number unless it is a list. Throws UsageError that begins with the option's name.
+/// Reads what a user wrote for it. One number unless it is a list. Throws UsageError that begins with the option's
+/// name.
 std::vector<std::uint64_t> parse_profile_number(const ProfileNumber& number, const std::string& text);
 
 /// The profile with the numbers of the request. What differs from the profile is added to its name in words, as in

@@ -18,7 +18,21 @@ struct MatrixCell {
   std::vector<std::pair<std::string, std::string>> parameters;
 };
 
-/// A test matrix as a YAML file describes it; configs/matrix.schema.json is the form, README.md explains it.
+/// A test matrix as a YAML file describes it; configs/matrix.schema.json is the form, configs/example.yaml shows all.
+///
+/// - matrix, devices: the axes. Each has a list of values, or one value. There is a cell for each combination, in the
+///   order of the file; the first axis changes slowest, and devices comes before those of matrix.
+/// - exclude takes out the cells that have all values of an entry; only axes count.
+/// - include, entry by entry: cells of the product that agree in all axes that the entry names get its other values
+///   (those of an earlier entry are replaced, those of the axes never). Where none agrees, and where there is no axis,
+///   the entry is a cell of its own.
+/// - What a cell does not say is taken from its option set (the key options), then from defaults, device and
+///   mount_point, then from what `mongo run` does when it is not told; processes is 1 then. A value that a cell and its
+///   option set both say is refused.
+/// - Cells with the same parameters are one, and so are values that mean the same (10M and 10MiB), with a warning.
+/// - Numbers are written in digits, in quotes or not. Truth values are true and false, not in quotes. All else is text:
+///   no, off and y too. A text that YAML takes for a number or a truth value must be in quotes where any text goes.
+/// - phases, mount_options, cache and median_file_sizes can be lists. As a value of an axis that is a list in the list.
 struct Matrix {
   std::string text;  // the file as it was read
   int repeats = 1;
@@ -27,6 +41,9 @@ struct Matrix {
 };
 
 inline constexpr std::size_t most_matrix_cells = 10'000;  // repeats counted
+
+/// Where a matrix mounts when it does not say.
+inline constexpr const char* default_mount_point = "/mnt/mongo";
 
 /// Reads a matrix strictly. Throws UsageError with "FILE:LINE:COLUMN: KEY: reason, and what is allowed" for everything
 /// that cannot be meant: unknown keys, duplicate keys, wrong types, values that `mongo run` would refuse, too many

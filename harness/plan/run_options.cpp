@@ -73,4 +73,30 @@ const std::vector<RunOption>& run_options() {
   return all;
 }
 
+void set_member(RunRequest& request, const RunOption& option, const std::string& text) {
+  std::visit(
+      [&](const auto member) {
+        if constexpr (std::is_same_v<decltype(request.*member), bool&>) {
+          request.*member = text == "true";
+        } else {
+          request.*member = text;
+        }
+      },
+      option.member);
+}
+
+std::string member_text(const RunRequest& request, const RunOption& option) {
+  return std::visit(
+      [&](const auto member) -> std::string {
+        if constexpr (std::is_same_v<decltype(request.*member), const bool&>) {
+          return request.*member ? "true" : "false";
+        } else if constexpr (std::is_same_v<decltype(request.*member), const std::optional<std::string>&>) {
+          return (request.*member).value_or("");
+        } else {
+          return request.*member;
+        }
+      },
+      option.member);
+}
+
 }  // namespace mongo

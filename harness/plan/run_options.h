@@ -37,4 +37,10 @@ struct RunOption {
 /// All of them, the arguments first and in their order.
 const std::vector<RunOption>& run_options();
 
+/// Sets what the option is about; "true" and "false" for flags, whatever the name of the option says.
+void set_member(RunRequest& request, const RunOption& option, const std::string& text);
+
+/// What set_member would set; empty where nothing is set.
+std::string member_text(const RunRequest& request, const RunOption& option);
+
 }  // namespace mongo

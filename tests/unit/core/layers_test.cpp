@@ -24,9 +24,12 @@ const std::map<std::string, std::set<std::string>> may_include{
     {"harness/run",
      {"harness/core", "harness/process", "harness/guest", "harness/report", "harness/device", "harness/measure",
       "harness/plan", "harness/workers", "phases", "fsdrivers"}},
-    {"harness/cli",
+    {"harness/matrix",
      {"harness/core", "harness/process", "harness/report", "harness/device", "harness/measure", "harness/plan",
       "harness/run", "phases", "fsdrivers"}},
+    {"harness/cli",
+     {"harness/core", "harness/process", "harness/report", "harness/device", "harness/measure", "harness/plan",
+      "harness/run", "harness/matrix", "phases", "fsdrivers"}},
 };
 
 /// "harness/core" of "harness/core/errors.h", "phases" of "phases/support/walk.h".

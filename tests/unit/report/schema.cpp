@@ -1,6 +1,8 @@
 #include "tests/unit/report/schema.h"
 
 #include <algorithm>
+#include <map>
+#include <regex>
 
 namespace mongo::schema {
 namespace {
@@ -21,6 +23,14 @@ bool is_type(const std::string& type, const Json& value) {
   return type == "boolean" && value.is_boolean();
 }
 
+/// Whether a part of the text matches, as in JSON Schema.
+bool matches(const std::string& pattern, const std::string& text) {
+  static std::map<std::string, std::regex> compiled;
+  const auto [at, is_new] = compiled.try_emplace(pattern);
+  if (is_new) at->second = std::regex(pattern);
+  return std::regex_search(text, at->second);
+}
+
 class Validator {
  public:
   explicit Validator(const Json& root) : root_(root) {}
@@ -35,7 +45,10 @@ class Validator {
 
   void check_keyword(const Json& schema, const std::string& keyword, const Json& argument, const Json& value,
                      const std::string& place) {
-    if (keyword == "$schema" || keyword == "title" || keyword == "description" || keyword == "$defs") return;
+    if (keyword == "$schema" || keyword == "title" || keyword == "description" || keyword == "$defs" ||
+        keyword == "examples") {
+      return;
+    }
     if (keyword == "$ref") return check(resolve(root_, schema), value, place);
     if (keyword == "type") {
       const Json types = argument.is_array() ? argument : Json::array({argument});
@@ -70,18 +83,48 @@ class Validator {
         if (value.is_object() && value.contains(key)) check(property, value.at(key), below(place, key));
       }
     } else if (keyword == "additionalProperties" && argument == false) {
+      for (const std::string& key : other_keys(schema, value)) error(place, "has the unknown field " + key);
+    } else if (keyword == "additionalProperties" && argument.is_object()) {
+      for (const std::string& key : other_keys(schema, value)) check(argument, value.at(key), below(place, key));
+    } else if (keyword == "propertyNames") {
       if (!value.is_object()) return;
-      for (const auto& [key, ignored] : value.items()) {
-        if (!schema.at("properties").contains(key)) error(place, "has the unknown field " + key);
-      }
+      for (const auto& [key, ignored] : value.items()) check(argument, Json(key), below(place, key));
+    } else if (keyword == "minProperties") {
+      if (value.is_object() && value.size() < argument.get<std::size_t>()) error(place, "has too few fields");
+    } else if (keyword == "maxLength") {
+      if (value.is_string() && value.get<std::string>().size() > argument.get<std::size_t>())
+        error(place, "is too long");
+    } else if (keyword == "pattern") {
+      if (value.is_string() && !matches(argument.get<std::string>(), value.get<std::string>()))
+        error(place, "is not like " + argument.dump());
+    } else if (keyword == "anyOf") {
+      if (std::none_of(argument.begin(), argument.end(), [&](const Json& one) { return holds(one, value, place); }))
+        error(place, "is like none of " + argument.dump());
+    } else if (keyword == "allOf") {
+      for (const Json& one : argument) check(one, value, place);
+    } else if (keyword == "not") {
+      if (holds(argument, value, place)) error(place, "is like " + argument.dump());
     } else if (keyword == "if") {
-      Validator condition(root_);
-      condition.check(argument, value, place);
-      const char* branch = condition.errors().empty() ? "then" : "else";
+      const char* branch = holds(argument, value, place) ? "then" : "else";
       if (schema.contains(branch)) check(schema.at(branch), value, place);
     } else if (keyword != "then" && keyword != "else") {
       error(place, "the schema uses the keyword " + keyword + ", which this test does not know");
     }
+  }
+
+  bool holds(const Json& schema, const Json& value, const std::string& place) const {
+    Validator validator(root_);
+    validator.check(schema, value, place);
+    return validator.errors().empty();
+  }
+
+  static std::vector<std::string> other_keys(const Json& schema, const Json& value) {
+    std::vector<std::string> keys;
+    if (!value.is_object()) return keys;
+    for (const auto& [key, ignored] : value.items()) {
+      if (!schema.contains("properties") || !schema.at("properties").contains(key)) keys.push_back(key);
+    }
+    return keys;
   }
 
   const Json& root_;

@@ -9,8 +9,8 @@ namespace mongo::schema {
 
 using Json = nlohmann::ordered_json;
 
-/// What is wrong with the value, "PLACE: REASON" each. Knows the keywords that record.schema.json uses; any other is
-/// reported as an error too, so that the schema cannot rely on one that is not checked.
+/// What is wrong with the value, "PLACE: REASON" each. Knows the keywords that the schemas in configs/ use; any other
+/// is reported as an error too, so that a schema cannot rely on one that is not checked.
 std::vector<std::string> validate(const Json& schema, const Json& value);
 
 /// PLACE/NAME.

@@ -89,8 +89,8 @@ TEST(Schema, RefusesWhatTheReaderRefuses) {
 }
 
 TEST(Schema, TheTestReportsKeywordsThatItDoesNotKnow) {
-  EXPECT_EQ(schema::validate(Json::parse(R"({"pattern": "x"})"), Json("x")),
-            Errors{": the schema uses the keyword pattern, which this test does not know"});
+  EXPECT_EQ(schema::validate(Json::parse(R"({"multipleOf": 2})"), Json("x")),
+            Errors{": the schema uses the keyword multipleOf, which this test does not know"});
 }
 
 }  // namespace

@@ -1,0 +1,179 @@
+#include "harness/matrix/cell_list.h"
+
+#include <fmt/format.h>
+
+#include <boost/filesystem.hpp>
+#include <map>
+
+#include "harness/core/errors.h"
+#include "harness/matrix/files.h"
+#include "harness/plan/run_options.h"
+#include "harness/report/text.h"
+
+namespace mongo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int cells_schema = 1;
+
+Json value_of(const RunRequest& request, const RunOption& option) {
+  const std::string text = member_text(request, option);
+  if (option.form == ValueForm::flag) return text == "true";
+  return text.empty() ? Json(nullptr) : Json(valid_utf8(text));
+}
+
+/// All that was asked for, and what it means where that is not the same.
+Json settings_of(const ListedCell& planned) {
+  Json settings;
+  for (const RunOption& option : run_options()) {
+    if (!option.key.empty()) settings[option.key] = value_of(planned.cell.request, option);
+  }
+  const Cell& cell = planned.cell;
+  Json phases = Json::array();
+  for (const phases::Phase* phase : cell.phases) phases.push_back(phase->name);
+  settings["resolved"] = {{"processes", cell.processes},
+                          {"repetitions", cell.repetitions},
+                          {"profile", cell.profile.name},
+                          {"phases", phases},
+                          {"mount_options", valid_utf8(cell.mount_options)},
+                          {"sync", sync_policy_name(cell.sync)},
+                          {"content", phases::content_name(cell.content)},
+                          {"space_bytes", planned.space_bytes}};
+  return settings;
+}
+
+Json to_json(const ListedCell& planned) {
+  Json parameters = Json::object();
+  for (const auto& [name, value] : planned.parameters) parameters[valid_utf8(name)] = valid_utf8(value);
+  return {{"log", planned.cell.log},
+          {"id", planned.id},
+          {"repeat", planned.repeat},
+          {"parameters", parameters},
+          {"settings", settings_of(planned)}};
+}
+
+/// Going through a large tree takes a while, and most cells share theirs.
+class SpaceOfTrees {
+ public:
+  std::uint64_t of(const Cell& cell) {
+    std::string key = cell.profile.name + fmt::format("/{}/{}", cell.processes, cell.repetitions);
+    for (const phases::Phase* phase : cell.phases) key += fmt::format("/{}", phase->name);
+    const auto [found, is_new] = known_.try_emplace(key, 0);
+    if (is_new) found->second = working_set_bytes(cell);
+    return found->second;
+  }
+
+ private:
+  std::map<std::string, std::uint64_t> known_;
+};
+
+ListedCell plan_cell(const MatrixCell& source, SpaceOfTrees& space) {
+  ListedCell planned{source.id, source.repeat, resolve(source.request), source.parameters, 0};
+  planned.space_bytes = space.of(planned.cell);
+  return planned;
+}
+
+Json parse_cells(const RunFolder& folder) {
+  const std::string path = folder.cells_file();
+  const Json json = Json::parse(read_whole_file(path), nullptr, false);
+  if (!json.is_object() || !json.contains("schema") || json["schema"] != cells_schema) {
+    throw UsageError(fmt::format("{} is not of this version of mongo", one_line(path)));
+  }
+  return json;
+}
+
+/// The planned cells in the order of the earlier ones, which they must equal.
+std::vector<ListedCell> in_order_of(const Json& earlier, const Matrix& matrix, const std::string& name) {
+  SpaceOfTrees space;
+  std::map<std::string, const MatrixCell*> by_log;
+  for (const MatrixCell& cell : matrix.cells) by_log.emplace(cell.request.log, &cell);
+  std::vector<ListedCell> cells;
+  for (const Json& before : earlier) {
+    const std::string log = before.at("log");
+    const auto found = by_log.find(log);
+    if (found == by_log.end()) throw UsageError(fmt::format("{} has no cell {}", name, log));
+    cells.push_back(plan_cell(*found->second, space));
+    const Json now = settings_of(cells.back());
+    for (const auto& [key, value] : before.at("settings").items()) {
+      if (!now.contains(key) || now.at(key) != value) {
+        throw UsageError(fmt::format("{}: cell {} would be run with another {} than before: {} instead of {}", name,
+                                     log, key, now.contains(key) ? now.at(key).dump() : "none", value.dump()));
+      }
+    }
+    by_log.erase(found);
+  }
+  if (!by_log.empty()) throw UsageError(fmt::format("{} has a further cell {}", name, by_log.begin()->first));
+  return cells;
+}
+
+}  // namespace
+
+const char* order_name(MatrixOrder order) { return order == MatrixOrder::listed ? "listed" : "shuffled"; }
+
+CellList plan_cells(const Matrix& matrix, MatrixOrder order, std::uint64_t seed) {
+  CellList list;
+  list.order = order;
+  list.seed = seed;
+  list.folder = boost::filesystem::current_path().string();
+  list.matrix = matrix.text;
+  list.warnings = matrix.warnings;
+  SpaceOfTrees space;
+  for (const std::size_t index : order_of(matrix, order, seed)) {
+    list.cells.push_back(plan_cell(matrix.cells.at(index), space));
+  }
+  return list;
+}
+
+std::string to_text(const CellList& list, const std::string& run) {
+  Json head = {{"schema", cells_schema},
+               {"run", run},
+               {"mongo_version", MONGO_VERSION},
+               {"matrix", valid_utf8(list.matrix_path)},
+               {"folder", valid_utf8(list.folder)},
+               {"order", order_name(list.order)},
+               {"seed", list.seed}};
+  std::string text = head.dump();
+  text.back() = ',';
+  text += "\n\"cells\":[";
+  for (std::size_t i = 0; i < list.cells.size(); ++i) text += (i == 0 ? "\n" : ",\n") + to_json(list.cells[i]).dump();
+  return text + "\n]}\n";
+}
+
+CellListHead read_head(const RunFolder& folder) {
+  const Json json = parse_cells(folder);
+  try {
+    return {json.at("order"), json.at("matrix"), json.at("seed")};
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("{} cannot be understood: {}", one_line(folder.cells_file()), error.what()));
+  }
+}
+
+CellList read_cells(const RunFolder& folder, const std::string& path) {
+  const Json json = parse_cells(folder);
+  try {
+    CellList list;
+    list.order = json.at("order") == "listed" ? MatrixOrder::listed : MatrixOrder::shuffled;
+    list.seed = json.at("seed");
+    list.folder = json.at("folder");
+    list.matrix_path = json.at("matrix");
+    list.matrix = read_whole_file(folder.matrix_file());
+    list.cells =
+        in_order_of(json.at("cells"), parse_matrix(list.matrix, folder.matrix_file()), one_line(folder.matrix_file()));
+    if (!path.empty()) {
+      const Matrix given = read_matrix(path);
+      if (given.text != list.matrix) in_order_of(json.at("cells"), given, one_line(path));
+    }
+    return list;
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("{} cannot be understood: {}", one_line(folder.cells_file()), error.what()));
+  }
+}
+
+std::vector<CellState> waiting_cells(const CellList& list) {
+  std::vector<CellState> cells;
+  for (const ListedCell& planned : list.cells) cells.push_back({planned.id, planned.repeat, planned.cell.log});
+  return cells;
+}
+
+}  // namespace mongo

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/core/descriptor.h"
+#include "harness/core/interrupt.h"
+#include "harness/matrix/cell_list.h"
+#include "harness/matrix/estimate.h"
+#include "harness/matrix/run_folder.h"
+#include "harness/matrix/state.h"
+
+namespace mongo {
+
+/// Beside those of ExitStatus: another process is at it, and nothing was touched.
+inline constexpr int locked_status = 6;
+
+/// Is told how a run of a matrix goes on.
+class MatrixObserver {
+ public:
+  virtual ~MatrixObserver() = default;
+  virtual void warning(const std::string& text) = 0;
+  /// About once a second and whenever there is news.
+  virtual void progress(const Overview& overview) = 0;
+  virtual void cell_finished(const std::vector<CellState>& cells, std::size_t index) = 0;
+  /// How often news of the running phase are wanted, in milliseconds.
+  virtual int progress_interval() const = 0;
+};
+
+/// Runs the cells of a list one after another, each in a process of its own, and keeps its folder such that the run can
+/// be taken up again after whatever end.
+class MatrixRun {
+ public:
+  /// A new run below `results`. Throws UsageError or RunError("results", ...); nothing is left behind then.
+  static MatrixRun begin(CellList list, const std::string& results, const InterruptWatch& watch);
+  /// Takes up an earlier run: finished cells stay, half-done ones are run whole. matrix_path: as read_cells. Throws
+  /// UsageError; Error with locked_status when a process is at it.
+  static MatrixRun take_up(const RunFolder& folder, const std::string& matrix_path, const InterruptWatch& watch);
+
+  /// Runs what is to be run. Throws RunError("results", ...) when the results cannot be written; the cell at work is
+  /// undone before.
+  void run(MatrixObserver& observer);
+
+  const RunFolder& folder() const { return folder_; }
+  const MatrixState& state() const { return state_; }
+  const CellList& list() const { return list_; }
+
+ private:
+  MatrixRun(RunFolder folder, CellList list, Descriptor lock, const InterruptWatch& watch);
+  void run_cells(MatrixObserver& observer);
+  void run_one(std::size_t index, MatrixObserver& observer);
+  void finish(std::size_t index, const RunRecord& record, MatrixObserver& observer);
+  void remove_results_of(const std::string& log) const;
+  void clean_up_after_crash(RunRecord& record) const;
+  void save() const;
+
+  RunFolder folder_;
+  CellList list_;
+  MatrixState state_;
+  Descriptor lock_;
+  const InterruptWatch* watch_;
+};
+
+/// What belongs to these cells: 0 when all are done and none is failed or incomplete; failed wins over incomplete.
+/// signal: the one that ended the run, or 0.
+int exit_status(const std::vector<CellState>& cells, int signal);
+
+}  // namespace mongo

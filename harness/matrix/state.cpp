@@ -1,0 +1,202 @@
+#include "harness/matrix/state.h"
+
+#include <fmt/format.h>
+
+#include "harness/core/errors.h"
+#include "harness/report/text.h"
+
+namespace mongo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int state_schema = 1;
+
+constexpr std::pair<CellStatus, const char*> names[] = {
+    {CellStatus::waiting, "waiting"}, {CellStatus::running, "running"},
+    {CellStatus::ok, "ok"},           {CellStatus::incomplete, "incomplete"},
+    {CellStatus::failed, "failed"},   {CellStatus::unsupported, "unsupported"},
+    {CellStatus::skipped, "skipped"}, {CellStatus::interrupted, "interrupted"},
+};
+
+CellStatus parse_cell_status(const std::string& name) {
+  for (const auto& [status, text] : names) {
+    if (name == text) return status;
+  }
+  throw std::invalid_argument("there is no status " + name);
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(valid_utf8(text)); }
+
+std::string text_of(const Json& json) { return json.is_null() ? "" : json.get<std::string>(); }
+
+}  // namespace
+
+const char* cell_status_name(CellStatus status) {
+  for (const auto& [value, name] : names) {
+    if (value == status) return name;
+  }
+  return "unknown";
+}
+
+CellStatus cell_status(Status status) {
+  switch (status) {
+    case Status::ok:
+      return CellStatus::ok;
+    case Status::incomplete:
+      return CellStatus::incomplete;
+    case Status::failed:
+      return CellStatus::failed;
+    case Status::unsupported:
+      return CellStatus::unsupported;
+    case Status::interrupted:
+      return CellStatus::interrupted;
+    case Status::skipped:
+      return CellStatus::skipped;
+  }
+  return CellStatus::failed;
+}
+
+bool is_done(CellStatus status) {
+  return status != CellStatus::waiting && status != CellStatus::running && status != CellStatus::interrupted;
+}
+
+Json to_json(const CellState& cell) {
+  return {{"log", cell.log},
+          {"id", cell.id},
+          {"repeat", cell.repeat},
+          {"status", cell_status_name(cell.status)},
+          {"reason", text_or_null(cell.reason)},
+          {"started_at", text_or_null(cell.started_at)},
+          {"ended_at", text_or_null(cell.ended_at)},
+          {"seconds", cell.seconds ? Json(*cell.seconds) : Json(nullptr)}};
+}
+
+std::string state_to_text(const MatrixState& state) {
+  Json head = {{"schema", state_schema},
+               {"run", state.run},
+               {"mongo_version", state.mongo_version},
+               {"host", text_or_null(state.host)},
+               {"started_at", state.started_at},
+               {"ended_at", text_or_null(state.ended_at)},
+               {"reason", text_or_null(state.reason)}};
+  // A cell a line: for people who look into the file, and for diff.
+  std::string text = head.dump();
+  text.back() = ',';
+  text += "\n\"cells\":[";
+  for (std::size_t i = 0; i < state.cells.size(); ++i) {
+    text += (i == 0 ? "\n" : ",\n") + to_json(state.cells[i]).dump();
+  }
+  return text + "\n]}\n";
+}
+
+MatrixState state_from_text(const std::string& text, const std::string& name) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("schema") != state_schema) throw std::invalid_argument("it is of another version of mongo");
+    MatrixState state;
+    state.run = json.at("run");
+    state.mongo_version = json.at("mongo_version");
+    state.host = text_of(json.at("host"));
+    state.started_at = json.at("started_at");
+    state.ended_at = text_of(json.at("ended_at"));
+    state.reason = text_of(json.at("reason"));
+    for (const Json& item : json.at("cells")) {
+      CellState cell;
+      cell.id = item.at("id");
+      cell.repeat = item.at("repeat");
+      cell.log = item.at("log");
+      cell.status = parse_cell_status(item.at("status"));
+      cell.reason = text_of(item.at("reason"));
+      cell.started_at = text_of(item.at("started_at"));
+      cell.ended_at = text_of(item.at("ended_at"));
+      if (!item.at("seconds").is_null()) cell.seconds = item.at("seconds").get<double>();
+      state.cells.push_back(std::move(cell));
+    }
+    return state;
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format("{} cannot be understood: {}", one_line(name), one_line(error.what())));
+  }
+}
+
+StatusCounts count_cells(const std::vector<CellState>& cells) {
+  StatusCounts counts;
+  for (const CellState& cell : cells) {
+    switch (cell.status) {
+      case CellStatus::waiting:
+        ++counts.waiting;
+        break;
+      case CellStatus::running:
+        ++counts.running;
+        break;
+      case CellStatus::ok:
+        ++counts.ok;
+        break;
+      case CellStatus::incomplete:
+        ++counts.incomplete;
+        break;
+      case CellStatus::failed:
+        ++counts.failed;
+        break;
+      case CellStatus::unsupported:
+        ++counts.unsupported;
+        break;
+      case CellStatus::skipped:
+        ++counts.skipped;
+        break;
+      case CellStatus::interrupted:
+        ++counts.interrupted;
+        break;
+    }
+  }
+  return counts;
+}
+
+std::string counts_text(const StatusCounts& counts) {
+  std::string text;
+  const auto add = [&](int count, CellStatus status) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, cell_status_name(status));
+  };
+  add(counts.ok, CellStatus::ok);
+  add(counts.incomplete, CellStatus::incomplete);
+  add(counts.failed, CellStatus::failed);
+  add(counts.unsupported, CellStatus::unsupported);
+  add(counts.skipped, CellStatus::skipped);
+  add(counts.interrupted, CellStatus::interrupted);
+  add(counts.running, CellStatus::running);
+  add(counts.waiting, CellStatus::waiting);
+  return text;
+}
+
+std::optional<double> CellProgress::files_per_second() const {
+  if (files_done == 0 || seconds <= 0) return std::nullopt;
+  return static_cast<double>(files_done) / seconds;
+}
+
+Json to_json(const CellProgress& progress) {
+  const std::optional<double> rate = progress.files_per_second();
+  return {{"log", progress.log},
+          {"phase", progress.phase},
+          {"median_file_size_bytes", progress.median_file_size_bytes},
+          {"files_done", progress.files_done},
+          {"files_planned", progress.files_planned},
+          {"seconds", progress.seconds},
+          {"files_per_second", rate ? Json(*rate) : Json(nullptr)}};
+}
+
+std::optional<CellProgress> progress_from_json(const Json& json) {
+  try {
+    CellProgress progress;
+    progress.log = json.at("log");
+    progress.phase = json.at("phase");
+    progress.median_file_size_bytes = json.at("median_file_size_bytes");
+    progress.files_done = json.at("files_done");
+    progress.files_planned = json.at("files_planned");
+    progress.seconds = json.at("seconds");
+    return progress;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace mongo

@@ -1,0 +1,128 @@
+#include "harness/matrix/status.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "harness/core/errors.h"
+#include "harness/core/quote.h"
+#include "harness/matrix/files.h"
+#include "harness/report/text.h"
+
+namespace mongo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Since a time as utc_now() writes it; 0 for any other text and for the future.
+double seconds_since(const std::string& utc) {
+  std::tm time{};
+  if (strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &time) == nullptr) return 0;
+  return std::max(0.0, std::difftime(std::time(nullptr), timegm(&time)));
+}
+
+std::optional<CellProgress> read_progress(const RunFolder& folder) {
+  if (access(folder.progress_file().c_str(), R_OK) != 0) return std::nullopt;
+  try {
+    return progress_from_json(Json::parse(read_whole_file(folder.progress_file()), nullptr, false));
+  } catch (const UsageError&) {
+    return std::nullopt;  // the cell has just ended
+  }
+}
+
+bool anything_left(const MatrixStatus& status) {
+  return std::any_of(status.state.cells.begin(), status.state.cells.end(),
+                     [](const CellState& cell) { return !is_done(cell.status); });
+}
+
+std::string how_to_go_on(const MatrixStatus& status) {
+  return anything_left(status) ? "; go on with: " + quote_argv({"mongo", "matrix", "--resume", status.folder.path})
+                               : "";
+}
+
+}  // namespace
+
+MatrixStatus read_status(const RunFolder& folder) {
+  MatrixStatus status{folder, read_head(folder), {}, false, false, std::nullopt};
+  // The locks first: what ends between the two looks is shown as running, and not as killed.
+  status.running = is_locked(folder.lock_file());
+  status.undoing = !status.running && is_locked(folder.cell_lock_file());
+  status.state = state_from_text(read_whole_file(folder.state_file()), folder.state_file());
+  if (status.running && status.state.ended_at.empty()) {
+    status.overview = overview(status.state.cells);
+    if (status.overview) {
+      status.overview->elapsed = seconds_since(status.state.cells[status.overview->number - 1].started_at);
+      // Between two cells it may still be the one before.
+      const std::optional<CellProgress> progress = read_progress(folder);
+      if (progress && progress->log == status.overview->log) status.overview->progress = progress;
+    }
+    return status;
+  }
+  for (CellState& cell : status.state.cells) {
+    if (cell.status != CellStatus::running) continue;
+    cell.status = CellStatus::interrupted;
+    cell.reason = "the process that ran the matrix is gone";
+  }
+  return status;
+}
+
+std::string headline(const MatrixStatus& status) {
+  const std::string counts = counts_text(count_cells(status.state.cells));
+  if (status.running) {
+    return fmt::format("running on {}: {}", status.state.host.empty() ? "a host" : one_line(status.state.host), counts);
+  }
+  if (status.undoing) {
+    return fmt::format("killed, and its last cell is still being undone: {}{}", counts, how_to_go_on(status));
+  }
+  if (status.state.ended_at.empty()) {
+    return fmt::format("dead: no process is at it, and it has not ended: {}{}", counts, how_to_go_on(status));
+  }
+  const std::string reason = status.state.reason.empty() ? "" : " (" + one_line(status.state.reason) + ")";
+  return fmt::format("ended{}: {}{}", reason, counts, how_to_go_on(status));
+}
+
+Json to_json(const MatrixStatus& status) {
+  const StatusCounts counts = count_cells(status.state.cells);
+  const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(valid_utf8(value)); };
+  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  Json current = nullptr;
+  if (status.overview) {
+    current = {{"number", status.overview->number},
+               {"log", status.overview->log},
+               {"progress", status.overview->progress ? to_json(*status.overview->progress) : Json(nullptr)},
+               {"seconds_left", number(status.overview->cell_seconds_left())}};
+  }
+  Json cells = Json::array();
+  for (const CellState& cell : status.state.cells) cells.push_back(to_json(cell));
+  return {{"run", status.state.run},
+          {"folder", valid_utf8(status.folder.path)},
+          {"matrix", text(status.head.matrix_path)},
+          {"order", status.head.order},
+          {"seed", status.head.seed},
+          {"mongo_version", status.state.mongo_version},
+          {"host", text(status.state.host)},
+          {"state", status.running                  ? "running"
+                    : status.undoing                ? "undoing"
+                    : status.state.ended_at.empty() ? "dead"
+                                                    : "ended"},
+          {"started_at", text(status.state.started_at)},
+          {"ended_at", text(status.state.ended_at)},
+          {"reason", text(status.state.reason)},
+          {"counts",
+           {{"cells", status.state.cells.size()},
+            {"waiting", counts.waiting},
+            {"running", counts.running},
+            {"ok", counts.ok},
+            {"incomplete", counts.incomplete},
+            {"failed", counts.failed},
+            {"unsupported", counts.unsupported},
+            {"skipped", counts.skipped},
+            {"interrupted", counts.interrupted}}},
+          {"current", current},
+          {"seconds_left", number(status.overview ? status.overview->seconds_left() : std::nullopt)},
+          {"cells", cells}};
+}
+
+}  // namespace mongo
