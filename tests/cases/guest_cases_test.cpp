@@ -192,14 +192,16 @@ class ZfsCases : public test::MongoTest {
   }
 };
 
+// With one process: zfs-fuse 0.7.0 was seen to leave a request unanswered for ever when two were at work.
 TEST_F(ZfsCases, TheSameFilesInAPoolOfItsOwn) {
   const CommandResult result =
-      mongo_run("zfs", "loop:256MiB", {"--profile", "smoke", "--verify", "--cache", "read=drop,stat=remount"}, "2");
+      mongo_run("zfs", "loop:256MiB",
+                {"--profile", "smoke", "--verify", "--cache", "read=drop,stat=remount", "--phase-timeout", "60"});
   ASSERT_EQ(result.exit_status, 0) << result.err;
   const Json record = last_record();
   const Json pass = record.at("passes").at(0);
-  EXPECT_EQ(pass.at("files"), 2 * 2 * 1864);
-  EXPECT_EQ(pass.at("directories"), 1 + 4 * 7);
+  EXPECT_EQ(pass.at("files"), 2 * 1864);
+  EXPECT_EQ(pass.at("directories"), 1 + 2 * 7);
   EXPECT_NE(record.at("implementation"), nullptr);
   EXPECT_NE(record.at("mount").at("settings").dump().find("compression=off"), std::string::npos);
   EXPECT_NE(record.at("mount").at("settings").dump().find("recordsize="), std::string::npos);
@@ -207,7 +209,7 @@ TEST_F(ZfsCases, TheSameFilesInAPoolOfItsOwn) {
   const Json read = phase(record, "read");
   EXPECT_EQ(read.at("cache").at("state"), "remount") << "drop_caches does not reach ZFS's own cache";
   EXPECT_EQ(read.at("cache").at("resident_bytes"), 0);
-  EXPECT_GE(read.at("device").at("read_bytes"), read.at("bytes").get<double>() * 0.95 / 2);
+  EXPECT_GE(read.at("device").at("read_bytes"), read.at("bytes").get<double>() * 0.95);
   const Json create = phase(record, "create");
   EXPECT_EQ(create.at("fragmentation").at("ratio"), nullptr);
   EXPECT_NE(create.at("fragmentation").at("reason"), nullptr);

@@ -118,6 +118,7 @@ class MatrixTest : public MongoTest {
     started.pid = fork();
     if (started.pid != 0) return started;
     setpgid(0, 0);
+    signal(SIGINT, SIG_DFL);  // a shell has its background jobs ignore it
     const int out = open(started.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
