@@ -190,13 +190,23 @@ class ZfsCases : public test::MongoTest {
     const CommandResult dry = mongo_run("zfs", "ram:128MiB", {"--dry-run"});
     if (dry.exit_status == 4) GTEST_SKIP() << dry.err;
   }
+
+  /// zfs-fuse 0.7.0 leaves a request unanswered for ever now and then, also with one process at work. That is what the
+  /// deadline of a phase is for; here another run is made then, for what is tested is not zfs-fuse.
+  CommandResult zfs_run(const std::string& device, Arguments more) {
+    more.insert(more.end(), {"--profile", "smoke", "--phase-timeout", "20"});
+    CommandResult result;
+    for (int attempt = 1; attempt <= 4; ++attempt) {
+      result = mongo_run("zfs", device, more);
+      if (result.exit_status != 1 || result.err.find("raise --phase-timeout") == std::string::npos) break;
+      std::printf("attempt %d: zfs-fuse hangs\n", attempt);
+    }
+    return result;
+  }
 };
 
-// With one process: zfs-fuse 0.7.0 was seen to leave a request unanswered for ever when two were at work.
 TEST_F(ZfsCases, TheSameFilesInAPoolOfItsOwn) {
-  const CommandResult result =
-      mongo_run("zfs", "loop:256MiB",
-                {"--profile", "smoke", "--verify", "--cache", "read=drop,stat=remount", "--phase-timeout", "60"});
+  const CommandResult result = zfs_run("loop:256MiB", {"--verify", "--cache", "read=drop,stat=remount"});
   ASSERT_EQ(result.exit_status, 0) << result.err;
   const Json record = last_record();
   const Json pass = record.at("passes").at(0);
@@ -222,10 +232,7 @@ TEST_F(ZfsCases, TheSameFilesInAPoolOfItsOwn) {
 }
 
 TEST_F(ZfsCases, PropertiesGoInByMkfsOptionsAndMountOptionsDoNot) {
-  ASSERT_EQ(
-      mongo_run("zfs", "ram:128MiB", {"--profile", "smoke", "--phases", "create", "--mkfs-options", "-O recordsize=8K"})
-          .exit_status,
-      0);
+  ASSERT_EQ(zfs_run("ram:128MiB", {"--phases", "create", "--mkfs-options", "-O recordsize=8K"}).exit_status, 0);
   EXPECT_NE(last_record().at("mount").at("settings").dump().find("recordsize=8K"), std::string::npos);
   EXPECT_EQ(mongo_run("zfs", "ram:128MiB", {"--mount-options", "noatime"}).exit_status, 2);
   EXPECT_EQ(mongo_run("zfs", "ram:128MiB", {"--mkfs-options", "-O mountpoint=/etc"}).exit_status, 2);
@@ -233,10 +240,9 @@ TEST_F(ZfsCases, PropertiesGoInByMkfsOptionsAndMountOptionsDoNot) {
 
 TEST_F(ZfsCases, TheDeviceIsTakenAgain) {
   const std::string node = device(128 * MiB);
-  for (const char* filesystem : {"zfs", "ext4", "zfs"}) {
-    const CommandResult result = mongo_run(filesystem, node, {"--profile", "smoke", "--phases", "create,delete"});
-    EXPECT_EQ(result.exit_status, 0) << filesystem << ": " << result.err;
-  }
+  EXPECT_EQ(zfs_run(node, {"--phases", "create,delete"}).exit_status, 0);
+  EXPECT_EQ(mongo_run("ext4", node, {"--profile", "smoke", "--phases", "create,delete"}).exit_status, 0);
+  EXPECT_EQ(zfs_run(node, {"--phases", "create,delete"}).exit_status, 0);
   expect_nothing_left();
 }
 

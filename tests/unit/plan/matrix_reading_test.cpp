@@ -98,7 +98,8 @@ TEST(MatrixReading, SizesHaveOneTable) {
   for (const char* value : {"10M", "10MB", "10MiB", "10Mi", "1.5G", "10000000", "'10M'"}) {
     EXPECT_EQ(with("bytes_per_tree", value), "") << value;
   }
-  for (const char* value : {"10m", "1e6", "'10 MiB'", "-1M", "0", "9E", "99999999999G", "010", "0x10", "''", "1.5", "4.0"}) {
+  for (const char* value :
+       {"10m", "1e6", "'10 MiB'", "-1M", "0", "9E", "99999999999G", "010", "0x10", "''", "1.5", "4.0"}) {
     EXPECT_TRUE(contains(with("bytes_per_tree", value), "m.yaml:4:19: bytes_per_tree: '")) << value;
   }
   const Matrix matrix = parse_matrix(
