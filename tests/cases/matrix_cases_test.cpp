@@ -53,8 +53,8 @@ TEST_F(MatrixCases, OneBadCellSpoilsNoOther) {
       "include:\n"
       "  - {filesystem: reiserfs, environment: host}\n"
       "  - {filesystem: xfs, mkfs_options: \"-b size=3\"}\n");
-  const bool has_reiserfs =
-      slurp("/proc/filesystems").find("reiserfs") != std::string::npos || run({"modprobe", "-n", "reiserfs"}).ok();
+  const bool has_reiserfs = slurp("/proc/filesystems").find("reiserfs") != std::string::npos ||
+                            run({"sh", "-c", "modprobe -n reiserfs"}).ok();
   const Started started = start({"matrix", file, "--results", results(), "--order", "listed"});
   // Something holds the first cell's mount for two seconds, from inside of its mount namespace.
   std::string held;
