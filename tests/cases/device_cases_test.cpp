@@ -163,12 +163,12 @@ TEST_F(DeviceCases, MountFails) {
 TEST_F(DeviceCases, KernelCannotMountIt) {
   const std::string node = device(64 * MiB);
   const std::string before = fingerprint(node);
-  for (const char* type : {"reiserfs", "zfs"}) {
+  for (const char* type : {"reiserfs", "jfs", "nilfs2"}) {
     if (slurp("/proc/filesystems").find(std::string("\t") + type + "\n") != std::string::npos) continue;
-    const CommandResult result = mongo_run(type, node);
+    const CommandResult result = mongo_run(type, node, {"--environment", "host"});
     EXPECT_EQ(result.exit_status, 4) << result.err;
     EXPECT_NE(result.err.find(type), std::string::npos);
-    EXPECT_EQ(fingerprint(node), before);
+    EXPECT_TRUE(fingerprint(node) == before);
   }
 }
 

@@ -246,7 +246,8 @@ std::string FuzzCases::check_plan(const std::vector<std::string>& arguments, con
   std::size_t commands = 0;
   std::istringstream lines(plan);
   for (std::string text; std::getline(lines, text);) {
-    const bool format = text.starts_with("  mk"), mounts = text.starts_with("  mount ");
+    const bool format = text.starts_with("  mk") || text.starts_with("  zpool create ");
+    const bool mounts = text.starts_with("  mount ");
     if (!format && !mounts) continue;
     std::vector<std::string> words = test::words_of(text);
     const std::string line = shown(text);

@@ -283,6 +283,8 @@ class HostileLists {
     if (chance(20)) words.insert(words.end(), {"--mount-options", mount_options()});
     if (chance(20)) words.insert(words.end(), {"--mkfs-options", mkfs_options()});
     if (chance(10)) words.insert(words.end(), {"--results", pick(world_.result_folders)});
+    // What no machine can run: status 4.
+    if (words[0] == "zfs" && chance(50)) words.insert(words.end(), {"--environment", "uml"});
     return words;
   }
 
