@@ -29,7 +29,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto patience_for_host = 10min;
-constexpr auto unmount_patience = 30s;
 
 /// Written beside and renamed, so that the host never reads half of it.
 void write_record(const std::string& folder, const RunRecord& record) {
@@ -109,10 +108,7 @@ class GuestFilesystem : public MountedFilesystem {
   }
 
  private:
-  void open_root() {
-    root_ = Descriptor(open(job_.mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!root_) throw RunError("mount", "cannot open the mount point: " + errno_text(errno));
-  }
+  void open_root() { root_ = open_mount_root(job_.mount_point); }
 
   /// The guest's device is a file or device of the host, which has a page cache of its own for it.
   void empty_host_caches() {

@@ -1,10 +1,18 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
+#include "harness/core/descriptor.h"
 #include "harness/measure/space.h"
 
 namespace mongo {
+
+/// How long an unmount is tried again while something keeps the file system busy.
+inline constexpr std::chrono::seconds unmount_patience{30};
+
+/// The root of what is mounted there, O_DIRECTORY. Throws RunError("mount", ...).
+Descriptor open_mount_root(const std::string& point);
 
 /// A file system under test while the phases work on it.
 class MountedFilesystem {

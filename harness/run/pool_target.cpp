@@ -2,19 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "harness/core/errors.h"
+#include "harness/run/mounted_filesystem.h"
 
 namespace mongo {
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto unmount_patience = 30s;
-
-}  // namespace
-
 void PoolTarget::start() {
   implementation_ = find_zfs(context_.services.runner, true);
   if (implementation_.kind == ZfsImplementation::Kind::none) throw RunError("zfs", implementation_.why_not);

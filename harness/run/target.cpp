@@ -25,7 +25,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto mkfs_deadline = 30min;  // discarding a large disk takes its time
-constexpr auto unmount_patience = 30s;
 constexpr auto busy_patience = 20s;
 constexpr auto probe_patience = 10s;  // a udev probe after a format takes some 100 ms
 
@@ -220,10 +219,7 @@ void Target::mount() {
   open_root();
 }
 
-void Target::open_root() {
-  root_ = Descriptor(::open(context_.record.mount.point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!root_) throw RunError("mount", "cannot open the mount point: " + errno_text(errno));
-}
+void Target::open_root() { root_ = open_mount_root(context_.record.mount.point); }
 
 void Target::unmount() {
   root_ = Descriptor();
