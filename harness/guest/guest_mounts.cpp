@@ -32,14 +32,18 @@ Descriptor open_apart(const std::string& path) {
   return Descriptor(as_fd(syscall(SYS_open_tree, AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
 }
 
-int make_private_and_read_only() {
-  if (syscall(SYS_mount, nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return errno;
+Descriptor enter_read_only_tree() {
+  // A copy, since "/" need not be a mount (in a chroot it is none), and only a mount can be changed. It is attached
+  // nowhere: where "/" is shared, that would be seen outside.
+  Descriptor tree(as_fd(syscall(SYS_open_tree, AT_FDCWD, "/", OPEN_TREE_CLONE | at_recursive)));
+  if (!tree) return Descriptor();
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_RDONLY;
-  if (syscall(SYS_mount_setattr, AT_FDCWD, "/", at_recursive, &attributes, sizeof attributes) != 0) {
-    return errno == ENOSYS ? 0 : errno;
-  }
-  return 0;
+  attributes.propagation = MS_PRIVATE;
+  const long set = syscall(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH | at_recursive, &attributes,
+                           sizeof attributes);
+  if ((set != 0 && errno != ENOSYS) || fchdir(tree.get()) != 0 || chroot(".") != 0) return Descriptor();
+  return tree;
 }
 
 }  // namespace mongo::guest

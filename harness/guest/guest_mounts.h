@@ -13,11 +13,12 @@ namespace mongo::guest {
 /// open. Programs can be mapped from it, which /dev/shm does not always allow. -1 and errno on failure.
 Descriptor memory_folder(unsigned size_mib);
 
-/// A file or folder opened by a mount of its own, which make_read_only() does not reach. -1 and errno on failure.
+/// A file or folder opened by a mount of its own, which enter_read_only_tree() does not reach. -1 and errno on failure.
 Descriptor open_apart(const std::string& path);
 
-/// In a mount namespace of this process's own: no mount is seen outside, and nothing can be written by way of it where
-/// the kernel can do that (5.12). For the child between fork and exec. Returns 0 or an errno.
-int make_private_and_read_only();
+/// For the child between fork and exec: makes a copy of the tree of mounts below "/", in which nothing can be written
+/// where the kernel can do that (5.12), its root directory. The copy lasts as long as the descriptor, which programs
+/// inherit. None and errno on failure.
+Descriptor enter_read_only_tree();
 
 }  // namespace mongo::guest

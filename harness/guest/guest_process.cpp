@@ -98,9 +98,9 @@ void drop_capabilities() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (chdir("/") != 0) _exit(127);
-  if (const int error = make_private_and_read_only(); error != 0) {
-    send(prepared.report, Report::What::not_started, error, "a mount namespace");
+  Descriptor tree = enter_read_only_tree();
+  if (!tree) {
+    send(prepared.report, Report::What::not_started, errno, "a read-only tree of mounts");
     _exit(127);
   }
   const pid_t program = fork();

@@ -62,13 +62,17 @@ void require_memory(unsigned mib) {
   }
 }
 
+std::string path_of_this_program() {
+  char path[PATH_MAX];
+  return realpath("/proc/self/exe", path) == nullptr ? "" : path;
+}
+
+/// From before main(): in a chroot, the link leads nowhere as soon as the process has a mount namespace of its own.
+const std::string this_program = path_of_this_program();
+
 std::string init_program(const GuestRequest& request) {
-  std::string program = request.program;
-  if (program.empty()) {
-    char path[PATH_MAX];
-    if (realpath("/proc/self/exe", path) == nullptr) refuse("/proc/self/exe: " + errno_text(errno));
-    program = path;
-  }
+  const std::string& program = request.program.empty() ? this_program : request.program;
+  if (program.empty()) refuse("/proc/self/exe could not be resolved. Is /proc mounted?");
   if (program[0] != '/' || printable(program) != program || program.find('"') != std::string::npos) {
     refuse(fmt::format("{} cannot be the guest's init: an absolute path without control characters and \" is needed",
                        printable(program)));
