@@ -18,19 +18,21 @@ int main(int argc, char** argv) {
   const std::pair<const char*, std::vector<int>> kinds[] = {
       {"SIGKILL", {SIGKILL}}, {"SIGINT", {SIGINT}}, {"SIGTERM", {SIGTERM}}, {"two signals", {SIGTERM, SIGINT}}};
   bool all_well = true;
+  mongo::test::KillRounds runs(argv[1], folder, device, seed, filesystem);
   for (const auto& [name, signals] : kinds) {
     if (argc > 6 && std::string(name) != argv[6]) continue;
     int well = 0;
     for (int i = 0; i < rounds; ++i) {
-      static mongo::test::KillRounds runs(argv[1], folder, device, seed, filesystem);
       const std::string problem = runs.round(signals);
       if (problem.empty()) {
         ++well;
       } else {
         std::printf("%s, round %d: %s\n", name, i, problem.c_str());
+        std::fflush(stdout);
       }
     }
     std::printf("%s: %d of %d\n", name, well, rounds);
+    if (runs.hung() > 0) std::printf("%d further runs were ended by --phase-timeout\n", runs.hung());
     std::fflush(stdout);
     all_well = all_well && well == rounds;
   }

@@ -37,8 +37,8 @@ class KillRounds {
         random_(seed),
         others_(helpers()) {
     setenv("MONGO_STATE", (folder_ + "/state").c_str(), 1);
-    const auto start = std::chrono::steady_clock::now();
-    const int status = wait_for(start_run());
+    auto start = std::chrono::steady_clock::now();
+    const int status = wait_unless_hung([&] { start = std::chrono::steady_clock::now(); });
     whole_run_ = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
     problem_ = status == 0 ? "" : "the run that nobody disturbs ends with " + std::to_string(status);
   }
@@ -46,6 +46,9 @@ class KillRounds {
   ~KillRounds() { unsetenv("MONGO_STATE"); }
   KillRounds(const KillRounds&) = delete;
   KillRounds& operator=(const KillRounds&) = delete;
+
+  /// How many runs were ended by their deadline: zfs-fuse 0.7 leaves a request unanswered now and then.
+  int hung() const { return hung_; }
 
   /// Empty when all was well, else what was not. signals: sent one after another, some milliseconds apart.
   std::string round(const std::vector<int>& signals) {
@@ -65,14 +68,14 @@ class KillRounds {
     // Of signals that arrive together the kernel delivers the lowest number first.
     const bool expected = status == 0 || std::any_of(signals.begin(), signals.end(), [&](int signal_number) {
                             return status == -signal_number || (!killed && status == 128 + signal_number);
-                          });
+                          }) || has_hung(status);
     if (!expected) return "unexpected status" + when + ": " + slurp(output());
     if (killed) {
       const CommandResult cleanup = RealRunner().run({{program_, "cleanup"}, std::chrono::minutes(2)});
       if (!cleanup.ok()) return "mongo cleanup failed" + when + ": " + cleanup.out + cleanup.err;
     }
     if (const std::string left = what_is_left(pid); !left.empty()) return left + when;
-    const int again = wait_for(start_run());
+    const int again = wait_unless_hung([] {});
     if (again != 0) return "the next run ended with " + std::to_string(again) + when + ": " + slurp(output());
     return what_is_left(0);
   }
@@ -88,6 +91,22 @@ class KillRounds {
     return text.str();
   }
 
+  /// Whether the run was ended by the deadline of a phase, which only zfs has here.
+  bool has_hung(int status) const {
+    return filesystem_ == "zfs" && status == 1 && slurp(output()).find("raise --phase-timeout") != std::string::npos;
+  }
+
+  /// Its status, at the first of four times that it does not hang.
+  template <typename Before>
+  int wait_unless_hung(const Before& before) {
+    for (int i = 0;; ++i) {
+      before();
+      const int status = wait_for(start_run());
+      if (!has_hung(status) || i == 3) return status;
+      ++hung_;
+    }
+  }
+
   pid_t start_run() {
     const pid_t pid = fork();
     if (pid != 0) return pid;
@@ -99,7 +118,8 @@ class KillRounds {
     const std::string results = folder_ + "/results", where = point();
     // --destroy: one that was killed in the middle of mkfs leaves data that nobody recognises.
     execl(program_.c_str(), program_.c_str(), "run", filesystem_.c_str(), device_.c_str(), where.c_str(), "log", "2",
-          "--profile", "smoke", "--results", results.c_str(), "--destroy", static_cast<char*>(nullptr));
+          "--profile", "smoke", "--results", results.c_str(), "--destroy",
+          filesystem_ == "zfs" ? "--phase-timeout=10" : static_cast<char*>(nullptr), static_cast<char*>(nullptr));
     _exit(127);
   }
 
@@ -158,6 +178,7 @@ class KillRounds {
   std::mt19937 random_;
   std::set<std::string> others_;
   std::chrono::microseconds whole_run_{0};
+  int hung_ = 0;
 };
 
 }  // namespace mongo::test
