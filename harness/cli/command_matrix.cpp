@@ -28,7 +28,7 @@ namespace {
 
 struct MatrixArguments {
   std::string file, resume, order = "shuffled", results = "results", seed, keep, keep_days, hook, lock, idle;
-  bool dry_run = false, quiet = false;
+  bool dry_run = false, quiet = false, side_by_side = false;
 };
 
 /// Lines for finished cells on stdout, and on a terminal a status line.
@@ -77,21 +77,23 @@ void require_root(const CellList& list) {
 }
 
 /// The cells that are to be run, with what they will take. Touches nothing.
-void print_plan(const CellList& list, const std::vector<CellState>& states, const TimeEstimates& times,
+void print_plan(const CellList& list, const std::vector<CellState>& states, const Estimates& earlier,
                 Console& console) {
-  std::vector<std::vector<std::string>> rows{{"", "cell", "on", "time", "data at most"}};
+  std::vector<std::vector<std::string>> rows{{"", "cell", "on", "time", "used", "data at most"}};
   double seconds = 0;
   int unknown = 0;
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < list.cells.size(); ++i) {
     if (is_done(states[i].status)) continue;
     const ListedCell& planned = list.cells[i];
-    const std::optional<double> time = times.of_same(planned.id);
+    const std::optional<double> time = earlier.seconds_of_same(planned.id);
     seconds += time.value_or(0);
     unknown += time ? 0 : 1;
     most = std::max(most, planned.space_bytes);
+    const std::optional<std::uint64_t> used = earlier.used_bytes_of_same(planned.id);
     rows.push_back({std::to_string(i + 1), planned.cell.log, one_line(planned.cell.device.given),
-                    time ? duration_text(*time) : "unknown", format_rounded(ByteSize{planned.space_bytes})});
+                    time ? duration_text(*time) : "unknown", used ? format_rounded(ByteSize{*used}) : "unknown",
+                    format_rounded(ByteSize{planned.space_bytes})});
   }
   const auto cells = static_cast<int>(rows.size()) - 1;
   std::string text =
@@ -103,7 +105,7 @@ void print_plan(const CellList& list, const std::vector<CellState>& states, cons
     if (unknown > 0) text += fmt::format(" and that of {} cells, which is unknown", unknown);
   }
   console.out(text +
-              fmt::format("; one at a time, so at most {} of data on a device\n", format_rounded(ByteSize{most})));
+              fmt::format("; at most {} of data on a device at a time\n", format_rounded(ByteSize{most})));
 }
 
 std::string folder_above(const RunFolder& folder) { return folder.path.substr(0, folder.path.rfind('/')); }
@@ -114,14 +116,14 @@ int dry_run(const MatrixArguments& arguments, CommandContext& context) {
     print_plan(read_cells(folder, arguments.file),
                states_to_resume(state_from_text(read_whole_file(folder.state_file()), folder.state_file()).cells,
                                 read_done_cells(folder.records_file())),
-               earlier_times(folder_above(folder)), context.console);
+               learn_from(folder_above(folder)), context.console);
     return 0;
   }
   const Matrix matrix = read_matrix(arguments.file);
   for (const std::string& warning : matrix.warnings) context.console.error("warning: " + warning);
   const MatrixOrder order = arguments.order == "listed" ? MatrixOrder::listed : MatrixOrder::shuffled;
   const CellList list = plan_cells(matrix, order, choose_seed(arguments.seed));
-  print_plan(list, waiting_cells(list), earlier_times(arguments.results), context.console);
+  print_plan(list, waiting_cells(list), learn_from(arguments.results), context.console);
   return 0;
 }
 
@@ -178,6 +180,7 @@ int matrix(const MatrixArguments& arguments, CommandContext& context) {
   }
   ConsoleObserver observer(context.console, arguments.quiet);
   MatrixRun run = open_run(arguments, observer, context);
+  if (arguments.side_by_side) run.allow_side_by_side();
   int status = 0;
   try {
     run.run(observer);
@@ -203,7 +206,7 @@ int matrix(const MatrixArguments& arguments, CommandContext& context) {
 
 CommandBody add_matrix_command(CLI::App& app) {
   auto arguments = std::make_shared<MatrixArguments>();
-  CLI::App* command = app.add_subcommand("matrix", "Run the cells of a matrix file one after another.");
+  CLI::App* command = app.add_subcommand("matrix", "Run the cells of a matrix file, one at a time.");
   command->add_option("FILE", arguments->file, "matrix in YAML; may be left out with --resume");
   CLI::Option* resume =
       command->add_option("--resume", arguments->resume, "take up the run in this folder: what is done stays");
@@ -214,6 +217,8 @@ CommandBody add_matrix_command(CLI::App& app) {
       ->excludes(resume);
   command->add_option("--seed", arguments->seed, "of the shuffled order; default: random, and recorded")
       ->excludes(resume);
+  command->add_flag("--side-by-side", arguments->side_by_side,
+                    "run cells on different disks at the same time; they get the flag side-by-side");
   command->add_option("--results", arguments->results, "directory in which the run gets its folder; default: results")
       ->excludes(resume);
   CLI::Option* keep =
@@ -230,7 +235,7 @@ CommandBody add_matrix_command(CLI::App& app) {
       "  mongo matrix configs/example.yaml --dry-run\n"
       "  mongo matrix configs/example.yaml --results /srv/mongo\n"
       "  mongo matrix --resume /srv/mongo/20261130T165001Z-1a2b3c\n\n"
-      "Exit status: 0 all cells ok or not available here; 1 some failed, or the results could not be written; 5 some\n"
+      "Exit status: 0 all cells ok or not available here; 1 some failed or skipped, or the results not written; 5 some\n"
       "incomplete and none failed; 6 another process is at this run or holds the lock: nothing was done; 128 + the\n"
       "signal's number when interrupted: --resume goes on.");
   return [arguments](CommandContext& context) { return matrix(*arguments, context); };

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -30,7 +29,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto lock_patience = std::chrono::minutes(5);
+/// Longer than `mongo status` looks at a lock.
+constexpr auto lock_patience = std::chrono::seconds(2);
 
 /// Tells the process above how far the cell is: a line of JSON each time.
 class PipeObserver : public RunObserver {
@@ -78,8 +78,8 @@ RunRecord record_of(const Cell& cell, Status status, const std::string& reason) 
 Answer run_here(const CellJob& job, const InterruptWatch& watch, int pipe) {
   const Cell& cell = *job.cell;
   try {
-    const Descriptor lock = take_lock(job.lock_file, lock_patience, &watch);
-    if (!lock) return {std::nullopt, "results: an earlier process of this run still works in its folder"};
+    const Descriptor lock = take_lock(job.lock_file, lock_patience, &watch, LockKind::shared);
+    if (!lock) return {std::nullopt, fmt::format("results: {} is locked by somebody else", one_line(job.lock_file))};
     if (chdir(job.folder.c_str()) != 0) {
       throw RunError("start", fmt::format("cannot go to {}, where the run was begun: {}", one_line(job.folder),
                                           errno_text(errno)));
@@ -162,91 +162,79 @@ std::optional<Answer> read_answer(int file) {
   }
 }
 
-class ProgressPipe {
- public:
-  ProgressPipe() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw RunError("start", "pipe: " + errno_text(errno));
-    read_ = Descriptor(ends[0]);
-    write_ = Descriptor(ends[1]);
-  }
-  int read_end() const { return read_.get(); }
-  int write_end() const { return write_.get(); }
-
-  /// The newest whole line, if there is one.
-  std::optional<CellProgress> news() {
-    char buffer[4096];
-    ssize_t got = 0;
-    while ((got = read(read_.get(), buffer, sizeof buffer)) > 0) text_.append(buffer, static_cast<std::size_t>(got));
-    const std::size_t end = text_.rfind('\n');
-    if (end == std::string::npos) return std::nullopt;
-    const std::size_t before = end == 0 ? std::string::npos : text_.rfind('\n', end - 1);
-    const std::size_t start = before == std::string::npos ? 0 : before + 1;
-    const Json json = Json::parse(text_.substr(start, end - start), nullptr, false);
-    text_.erase(0, end + 1);
-    return progress_from_json(json);
-  }
-
- private:
-  Descriptor read_, write_;
-  std::string text_;
-};
-
-/// Waits for its end and passes a signal on to it. Returns how it ended, as waitpid(2) says it.
-int wait_for(pid_t pid, int pidfd, ProgressPipe& pipe, const InterruptWatch& watch,
-             const std::function<void(const std::optional<CellProgress>&)>& on_progress) {
-  bool passed_on = false;
-  while (true) {
-    // The watch stays readable: afterwards there is nothing more to learn from it.
-    pollfd polled[] = {
-        {pidfd, POLLIN, 0}, {pipe.read_end(), POLLIN, 0}, {passed_on ? -1 : watch.descriptor(), POLLIN, 0}};
-    poll(polled, 3, 1000);
-    if (const int signal = watch.signal_number(); signal != 0 && !passed_on) {
-      passed_on = true;
-      // A closed stdout is not the cell's, and it ignores SIGPIPE.
-      kill(pid, signal == SIGPIPE ? SIGTERM : signal);
-    }
-    const std::optional<CellProgress> news = pipe.news();
-    int status = 0;
-    const pid_t ended = waitpid(pid, &status, WNOHANG);
-    if (ended == pid) return status;
-    if (ended < 0 && errno != EINTR) return 0;
-    on_progress(news);
-  }
-}
-
 }  // namespace
 
-CellOutcome run_in_own_process(const CellJob& job, const InterruptWatch& watch,
-                               const std::function<void(const std::optional<CellProgress>&)>& on_progress) {
-  const auto start = Clock::now();
-  const std::string started_at = utc_now();
-  ProgressPipe pipe;
+CellProcess::CellProcess(const CellJob& job)
+    : cell_(job.cell), start_(Clock::now()), started_at_(utc_now()) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw RunError("start", "pipe: " + errno_text(errno));
+  news_ = Descriptor(ends[0]);
+  news_end_ = Descriptor(ends[1]);
   // In memory: a full disk must not lose it.
-  const Descriptor answer_file(memfd_create("mongo-record", MFD_CLOEXEC));
-  if (!answer_file) throw RunError("start", "memfd_create: " + errno_text(errno));
+  answer_file_ = Descriptor(memfd_create("mongo-record", MFD_CLOEXEC));
+  if (!answer_file_) throw RunError("start", "memfd_create: " + errno_text(errno));
   const pid_t self = getpid();
   // No signal may come between the fork and the new process's own handling of them.
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
-  const pid_t pid = fork();
-  if (pid == 0) be_cell(job, self, before, pipe.write_end(), answer_file.get());
+  pid_ = fork();
+  if (pid_ == 0) be_cell(job, self, before, news_end_.get(), answer_file_.get());
   const int error = errno;
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  if (pid < 0) throw RunError("start", "fork: " + errno_text(error));
+  if (pid_ < 0) throw RunError("start", "fork: " + errno_text(error));
+  pidfd_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+}
 
-  const Descriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  const int status = wait_for(pid, pidfd.get(), pipe, watch, on_progress);
+CellProcess::~CellProcess() {
+  if (pid_ < 0) return;
+  interrupt(SIGTERM);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::optional<CellProgress> CellProcess::news() {
+  char buffer[4096];
+  ssize_t got = 0;
+  while ((got = read(news_.get(), buffer, sizeof buffer)) > 0) text_.append(buffer, static_cast<std::size_t>(got));
+  // The newest whole line.
+  const std::size_t end = text_.rfind('\n');
+  if (end == std::string::npos) return std::nullopt;
+  const std::size_t before = end == 0 ? std::string::npos : text_.rfind('\n', end - 1);
+  const std::size_t start = before == std::string::npos ? 0 : before + 1;
+  const Json json = Json::parse(text_.substr(start, end - start), nullptr, false);
+  text_.erase(0, end + 1);
+  return progress_from_json(json);
+}
+
+void CellProcess::interrupt(int signal) const {
+  // A closed stdout is not the cell's, and it ignores SIGPIPE.
+  if (pid_ > 0) kill(pid_, signal == SIGPIPE ? SIGTERM : signal);
+}
+
+std::optional<CellOutcome> CellProcess::outcome() {
+  if (pid_ < 0) return std::nullopt;
+  int status = 0;
+  const pid_t ended = waitpid(pid_, &status, WNOHANG);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) return std::nullopt;
+  pid_ = -1;
+  return make_outcome(ended < 0 ? 0 : status);
+}
+
+double CellProcess::elapsed_seconds() const {
+  return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+CellOutcome CellProcess::make_outcome(int status) const {
   CellOutcome outcome;
-  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (std::optional<Answer> answer = read_answer(answer_file.get())) {
+  outcome.seconds = elapsed_seconds();
+  if (std::optional<Answer> answer = read_answer(answer_file_.get())) {
     outcome.results_problem = answer->results_problem;
     if (answer->record) outcome.record = std::move(*answer->record);
   } else {
     outcome.died = true;
-    outcome.record = record_of(*job.cell, Status::failed, how_it_ended(status));
-    outcome.record.started_at = started_at;
+    outcome.record = record_of(*cell_, Status::failed, how_it_ended(status));
+    outcome.record.started_at = started_at_;
   }
   return outcome;
 }

@@ -1,21 +1,23 @@
 #pragma once
 
-#include <functional>
+#include <sys/types.h>
+
+#include <chrono>
 #include <optional>
 #include <string>
 
-#include "harness/core/interrupt.h"
+#include "harness/core/descriptor.h"
 #include "harness/core/record.h"
 #include "harness/matrix/state.h"
 #include "harness/plan/cell.h"
 
 namespace mongo {
 
-/// A cell that is run in a process of its own, so that its crash, its mount namespace and its signals are not ours.
+/// What a cell's process is to do.
 struct CellJob {
   const Cell* cell = nullptr;
   std::string folder;         // to run it in: where relative names are meant
-  std::string lock_file;      // locked by that process until it and all that it started have ended
+  std::string lock_file;      // a shared lock on it is held until that process and all that it started have ended
   int close_descriptor = -1;  // of this process's own, not to be kept open there
   int progress_interval = 0;  // milliseconds
 };
@@ -27,10 +29,38 @@ struct CellOutcome {
   double seconds = 0;
 };
 
-/// Runs the cell to its end. A signal that comes to this process is passed on, and the undoing waited for. When this
-/// process is killed, the cell is interrupted and undone all the same. on_progress: called with the news of the phase,
-/// and with nothing about once a second. Must be called while this process has no other thread.
-CellOutcome run_in_own_process(const CellJob& job, const InterruptWatch& watch,
-                               const std::function<void(const std::optional<CellProgress>&)>& on_progress);
+/// A cell that is run in a process of its own, so that its crash, its mount namespace and its signals are not ours. When
+/// this process is killed, the cell is interrupted and undone all the same.
+class CellProcess {
+ public:
+  /// Starts it. Must be called while this process has no other thread. Throws RunError.
+  explicit CellProcess(const CellJob& job);
+  /// If it still runs, it is interrupted, and its undoing waited for.
+  ~CellProcess();
+  CellProcess(const CellProcess&) = delete;
+  CellProcess& operator=(const CellProcess&) = delete;
+
+  /// Are readable when it has ended, and when there is news.
+  int end_descriptor() const { return pidfd_.get(); }
+  int news_descriptor() const { return news_.get(); }
+
+  /// How far it is; nothing when that has not changed.
+  std::optional<CellProgress> news();
+  /// It undoes what it did and ends.
+  void interrupt(int signal) const;
+  /// Nothing while it runs. Afterwards once.
+  std::optional<CellOutcome> outcome();
+  double elapsed_seconds() const;
+
+ private:
+  CellOutcome make_outcome(int status) const;
+
+  const Cell* cell_;
+  std::chrono::steady_clock::time_point start_;
+  std::string started_at_;
+  Descriptor news_, news_end_, answer_file_, pidfd_;
+  std::string text_;  // of the news, not yet a whole line
+  pid_t pid_ = -1;
+};
 
 }  // namespace mongo

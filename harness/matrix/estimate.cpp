@@ -20,26 +20,32 @@ bool teaches(const CellState& cell) {
 
 }  // namespace
 
-void TimeEstimates::add(const CellState& cell) {
+void Estimates::add(const CellState& cell) {
   if (!teaches(cell)) return;
   for (Sum* sum : {&by_id_[cell.id], &all_}) {
     sum->seconds += *cell.seconds;
     ++sum->cells;
+    if (cell.used_bytes) sum->used_bytes = std::max(sum->used_bytes.value_or(0), *cell.used_bytes);
   }
 }
 
-std::optional<double> TimeEstimates::of_same(const std::string& id) const {
+std::optional<double> Estimates::seconds_of_same(const std::string& id) const {
   const auto found = by_id_.find(id);
   return found == by_id_.end() ? std::nullopt : found->second.mean();
 }
 
-std::optional<double> TimeEstimates::of(const std::string& id) const {
-  const std::optional<double> same = of_same(id);
+std::optional<double> Estimates::seconds_of(const std::string& id) const {
+  const std::optional<double> same = seconds_of_same(id);
   return same ? same : all_.mean();
 }
 
-TimeEstimates earlier_times(const std::string& results) {
-  TimeEstimates estimates;
+std::optional<std::uint64_t> Estimates::used_bytes_of_same(const std::string& id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? std::nullopt : found->second.used_bytes;
+}
+
+Estimates learn_from(const std::string& results) {
+  Estimates estimates;
   std::vector<RunFolder> runs = runs_below(results);
   if (runs.size() > runs_to_learn_from) runs.erase(runs.begin(), runs.end() - runs_to_learn_from);
   for (const RunFolder& run : runs) {
@@ -54,34 +60,38 @@ TimeEstimates earlier_times(const std::string& results) {
   return estimates;
 }
 
-std::optional<double> Overview::cell_seconds_left() const {
-  return cell_seconds ? std::optional(std::max(0.0, *cell_seconds - elapsed)) : std::nullopt;
+std::optional<double> RunningCell::seconds_left() const {
+  return seconds ? std::optional(std::max(0.0, *seconds - elapsed)) : std::nullopt;
 }
 
 std::optional<double> Overview::seconds_left() const {
-  const std::optional<double> cell = cell_seconds_left();
-  return cell && rest_seconds ? std::optional(*cell + *rest_seconds) : std::nullopt;
+  if (!rest_seconds || running.empty()) return std::nullopt;
+  double sum = *rest_seconds;
+  for (const RunningCell& cell : running) sum += cell.seconds_left().value_or(0);
+  return sum / static_cast<double>(running.size());
 }
 
 std::optional<Overview> overview(const std::vector<CellState>& cells) {
-  const auto current =
-      std::find_if(cells.begin(), cells.end(), [](const CellState& c) { return c.status == CellStatus::running; });
-  if (current == cells.end()) return std::nullopt;
-  TimeEstimates estimates;
+  Estimates estimates;
   for (const CellState& cell : cells) estimates.add(cell);
   Overview view;
-  view.number = static_cast<std::size_t>(current - cells.begin()) + 1;
   view.cells = cells.size();
-  view.log = current->log;
-  view.cell_seconds = estimates.of(current->id);
-  if (!view.cell_seconds) return view;
-  // Once there is a mean of all, there is one for each.
-  view.rest_seconds = 0;
-  for (const CellState& cell : cells) {
-    if (cell.status == CellStatus::waiting || cell.status == CellStatus::interrupted) {
-      *view.rest_seconds += estimates.of(cell.id).value_or(0);
+  double rest = 0;
+  bool known = true;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const CellState& cell = cells[i];
+    const std::optional<double> seconds = estimates.seconds_of(cell.id);
+    if (cell.status == CellStatus::running) {
+      view.running.push_back({i + 1, cell.log, 0, std::nullopt, seconds});
+    } else if (cell.status == CellStatus::waiting || cell.status == CellStatus::interrupted) {
+      rest += seconds.value_or(0);
+    } else {
+      continue;
     }
+    known = known && seconds;
   }
+  if (view.running.empty()) return std::nullopt;
+  if (known) view.rest_seconds = rest;
   return view;
 }
 
@@ -93,19 +103,24 @@ std::string duration_text(double seconds) {
 }
 
 std::string overview_line(const Overview& view) {
-  std::string line = fmt::format("cell {} of {}: ", view.number, view.cells);
-  if (view.progress) {
-    line += fmt::format("{} {} bytes, ", view.progress->phase, view.progress->median_file_size_bytes);
-    if (const auto rate = view.progress->files_per_second()) line += fmt::format("{:.0f} files/s, ", *rate);
+  const std::optional<double> all = view.seconds_left();
+  std::string line;
+  for (const RunningCell& cell : view.running) {
+    line += fmt::format("{}cell {} of {}: ", line.empty() ? "" : "; ", cell.number, view.cells);
+    if (cell.progress) {
+      line += fmt::format("{} {} bytes, ", cell.progress->phase, cell.progress->median_file_size_bytes);
+      if (const auto rate = cell.progress->files_per_second()) line += fmt::format("{:.0f} files/s, ", *rate);
+    }
+    const std::optional<double> left = cell.seconds_left();
+    if (left && all) {
+      line += fmt::format("{} left (all: {}), ", duration_text(*left), duration_text(*all));
+    } else {
+      line += "time left unknown, ";
+    }
+    // Last, because it is long, and what is cut off by a narrow terminal is its least telling part.
+    line += cell.log;
   }
-  const std::optional<double> cell = view.cell_seconds_left(), all = view.seconds_left();
-  if (cell && all) {
-    line += fmt::format("{} left (all: {}), ", duration_text(*cell), duration_text(*all));
-  } else {
-    line += "time left unknown, ";
-  }
-  // Last, because it is long, and what is cut off by a narrow terminal is its least telling part.
-  return line + view.log;
+  return line;
 }
 
 std::string finished_line(const std::vector<CellState>& cells, std::size_t index) {

@@ -70,7 +70,8 @@ std::string read_whole_file(const std::string& path) {
   }
 }
 
-Descriptor take_lock(const std::string& path, std::chrono::milliseconds patience, const InterruptWatch* watch) {
+Descriptor take_lock(const std::string& path, std::chrono::milliseconds patience, const InterruptWatch* watch,
+                     LockKind kind) {
   // No links: the usual folders for lock files can be written by everybody.
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644));
   if (!file) throw UsageError(fmt::format("cannot open the lock file {}: {}", one_line(path), errno_text(errno)));
@@ -79,7 +80,7 @@ Descriptor take_lock(const std::string& path, std::chrono::milliseconds patience
     throw UsageError(fmt::format("the lock file {} is no regular file", one_line(path)));
   }
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+  while (::flock(file.get(), (kind == LockKind::shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       throw UsageError(fmt::format("cannot lock {}: {}", one_line(path), errno_text(errno)));
     }
@@ -92,7 +93,11 @@ Descriptor take_lock(const std::string& path, std::chrono::milliseconds patience
 
 bool is_locked(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  return file && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!file) return false;
+  int result = ::flock(file.get(), LOCK_EX | LOCK_NB);
+  // NFS wants a file that is open for writing for this one, which not everybody may. Source: flock(2).
+  if (result != 0 && errno == EBADF) result = ::flock(file.get(), LOCK_SH | LOCK_NB);
+  return result != 0 && errno == EWOULDBLOCK;
 }
 
 }  // namespace mongo

@@ -21,10 +21,13 @@ void replace_file(const std::string& path, std::string_view bytes, Durability du
 /// The whole file. Throws UsageError when it cannot be read.
 std::string read_whole_file(const std::string& path);
 
+enum class LockKind { exclusive, shared };
+
 /// Holds a lock on the file until it and all its copies in other processes are closed; makes the file when it is
 /// missing. Nothing when somebody else has the lock for longer than `patience`. Throws UsageError when there can be no
 /// such file, Interrupted when a signal comes meanwhile.
-Descriptor take_lock(const std::string& path, std::chrono::milliseconds patience, const InterruptWatch* watch);
+Descriptor take_lock(const std::string& path, std::chrono::milliseconds patience, const InterruptWatch* watch,
+                     LockKind kind = LockKind::exclusive);
 
 /// Whether somebody holds the lock; false when there is no such file.
 bool is_locked(const std::string& path);

@@ -1,6 +1,7 @@
 #include "harness/matrix/matrix_run.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 
 #include "harness/core/errors.h"
 #include "harness/device/journal.h"
-#include "harness/matrix/cell_process.h"
 #include "harness/matrix/files.h"
+#include "harness/matrix/planned_device.h"
 #include "harness/matrix/record_list.h"
 #include "harness/measure/host.h"
 #include "harness/report/append.h"
@@ -24,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Longer than `mongo status` looks at a lock.
 constexpr auto lock_patience = 2s;
+constexpr auto earlier_cells_patience = 5min;
 /// Seldom, so that what is measured is not disturbed.
 constexpr auto between_progress_files = 5s;
 constexpr auto cleanup_patience = 30s;
@@ -32,6 +34,17 @@ std::string host_name() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+/// Nothing when it was not measured.
+std::optional<std::uint64_t> most_used_bytes(const RunRecord& record) {
+  std::optional<std::uint64_t> most;
+  for (const PassRecord& pass : record.passes) {
+    for (const PhaseRecord& phase : pass.phases) {
+      if (phase.used_kib) most = std::max(most.value_or(0), *phase.used_kib * 1024);
+    }
+  }
+  return most;
 }
 
 Descriptor lock_run(const RunFolder& folder, const InterruptWatch& watch) {
@@ -61,6 +74,7 @@ MatrixRun MatrixRun::begin(CellList list, const std::string& results, const Inte
   const RunFolder folder = make_run_folder(results);
   try {
     MatrixRun run(folder, std::move(list), lock_run(folder, watch), watch);
+    run.state_.devices = look_at_devices(run.list_.cells, run.list_.folder);
     replace_file(folder.matrix_file(), run.list_.matrix, Durability::synced);
     replace_file(folder.records_file(), "", Durability::synced);
     run.save();
@@ -82,6 +96,13 @@ MatrixRun MatrixRun::take_up(const RunFolder& folder, const std::string& matrix_
   MatrixRun run(folder, std::move(list), lock_run(folder, watch), watch);
   const MatrixState before = state_from_text(read_whole_file(folder.state_file()), folder.state_file());
   run.state_.started_at = before.started_at;
+  run.state_.devices = before.devices;
+  for (const PlannedDevice& now : look_at_devices(run.list_.cells, run.list_.folder)) {
+    for (PlannedDevice& device : run.state_.devices) {
+      // The numbers of a disk may have changed; another disk is found out before its first cell.
+      if (device.given == now.given && same_disk(device, now)) device = now;
+    }
+  }
   // The cells are those of the list; what the earlier state knows of them is taken over.
   for (std::size_t i = 0; i < std::min(before.cells.size(), run.state_.cells.size()); ++i) {
     if (before.cells[i].log == run.state_.cells[i].log) run.state_.cells[i] = before.cells[i];
@@ -91,7 +112,15 @@ MatrixRun MatrixRun::take_up(const RunFolder& folder, const std::string& matrix_
   return run;
 }
 
-void MatrixRun::save() const { replace_file(folder_.state_file(), state_to_text(state_), Durability::synced); }
+void MatrixRun::save() {
+  view_.reset();
+  replace_file(folder_.state_file(), state_to_text(state_), Durability::synced);
+}
+
+void MatrixRun::allow_side_by_side() {
+  needs_ = needs_of(list_.cells, list_.folder);
+  separate_mount_points(list_.cells, needs_);
+}
 
 void MatrixRun::run(MatrixObserver& observer) {
   try {
@@ -99,6 +128,7 @@ void MatrixRun::run(MatrixObserver& observer) {
     if (const int signal = watch_->signal_number(); signal != 0) state_.reason = Interrupted(signal).what();
   } catch (const Error& error) {
     state_.reason = error.what();
+    at_work_.clear();
     for (CellState& cell : state_.cells) {
       if (cell.status == CellStatus::running) cell = CellState{cell.id, cell.repeat, cell.log};
     }
@@ -117,66 +147,133 @@ void MatrixRun::run(MatrixObserver& observer) {
 }
 
 void MatrixRun::run_cells(MatrixObserver& observer) {
-  for (std::size_t i = 0; i < state_.cells.size(); ++i) {
-    if (watch_->signal_number() != 0) return;
-    if (!is_done(state_.cells[i].status)) run_one(i, observer);
+  // What an earlier, killed process of this run has started may still undo its work.
+  if (!take_lock(folder_.cell_lock_file(), earlier_cells_patience, watch_)) {
+    throw RunError("results", "a cell of an earlier process of this run is still at work in its folder");
+  }
+  while (true) {
+    if (watch_->signal_number() == 0) start_cells(observer);
+    if (at_work_.empty()) return;
+    wait_for_news();
+    if (const int signal = watch_->signal_number(); signal != 0 && !interrupted_) {
+      interrupted_ = true;
+      for (const Work& work : at_work_) work.process->interrupt(signal);
+    }
+    take_news(observer);
   }
 }
 
-void MatrixRun::run_one(std::size_t index, MatrixObserver& observer) {
-  CellState& cell = state_.cells[index];
-  cell = CellState{cell.id, cell.repeat, cell.log, CellStatus::running, "", utc_now()};
-  save();
-  // A killed process may have added its results and no record: they would be there twice.
-  remove_results_of(cell.log);
-
-  const auto start = Clock::now();
-  auto written = start - between_progress_files;
-  Overview view = overview(state_.cells).value();
-  const auto on_progress = [&](const std::optional<CellProgress>& news) {
-    const bool new_phase = news && (!view.progress || view.progress->phase != news->phase ||
-                                    view.progress->median_file_size_bytes != news->median_file_size_bytes);
-    if (news) view.progress = news;
-    view.elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-    observer.progress(view);
-    if (!news || (!new_phase && Clock::now() - written < between_progress_files)) return;
-    written = Clock::now();
-    try {
-      replace_file(folder_.progress_file(), to_json(*news).dump() + "\n", Durability::unsynced);
-    } catch (const RunError&) {
-      // For people only; that there is no room is found out soon enough.
+void MatrixRun::start_cells(MatrixObserver& observer) {
+  while (at_work_.empty() || !needs_.empty()) {
+    const std::optional<std::size_t> index =
+        next_cell(state_.cells, needs_.empty() ? std::vector<CellNeeds>(state_.cells.size()) : needs_);
+    if (!index) return;
+    const Cell& planned = list_.cells[*index].cell;
+    if (const auto why = why_another_device(state_.devices, planned.device, list_.folder)) {
+      skip(*index, *why, observer);
+      continue;
     }
-  };
-  const CellJob job{&list_.cells[index].cell, list_.folder, folder_.cell_lock_file(), lock_.get(),
-                    observer.progress_interval()};
-  CellOutcome outcome = run_in_own_process(job, *watch_, on_progress);
+    CellState& cell = state_.cells[*index];
+    cell = CellState{cell.id, cell.repeat, cell.log, CellStatus::running, "", utc_now()};
+    save();
+    // A killed process may have added its results and no record: they would be there twice.
+    remove_results_of(cell.log);
+    const CellJob job{&planned, list_.folder, folder_.cell_lock_file(), lock_.get(), observer.progress_interval()};
+    at_work_.push_back({*index, std::make_unique<CellProcess>(job), false, std::nullopt});
+    if (at_work_.size() > 1) {
+      for (Work& work : at_work_) work.beside_others = true;
+    }
+  }
+}
+
+void MatrixRun::skip(std::size_t index, const std::string& reason, MatrixObserver& observer) {
+  CellState& cell = state_.cells[index];
+  cell.status = CellStatus::skipped;
+  cell.reason = reason;
+  save();
+  observer.cell_finished(state_.cells, index);
+}
+
+void MatrixRun::wait_for_news() const {
+  // The watch stays readable: afterwards there is nothing more to learn from it.
+  std::vector<pollfd> polled{{interrupted_ ? -1 : watch_->descriptor(), POLLIN, 0}};
+  for (const Work& work : at_work_) {
+    polled.push_back({work.process->end_descriptor(), POLLIN, 0});
+    polled.push_back({work.process->news_descriptor(), POLLIN, 0});
+  }
+  poll(polled.data(), polled.size(), 1000);
+}
+
+void MatrixRun::take_news(MatrixObserver& observer) {
+  bool new_phase = false;
+  for (std::size_t i = 0; i < at_work_.size();) {
+    Work& work = at_work_[i];
+    if (const std::optional<CellProgress> news = work.process->news()) {
+      new_phase = new_phase || !work.progress || work.progress->phase != news->phase ||
+                  work.progress->median_file_size_bytes != news->median_file_size_bytes;
+      work.progress = news;
+    }
+    std::optional<CellOutcome> outcome = work.process->outcome();
+    if (!outcome) {
+      ++i;
+      continue;
+    }
+    Work ended = std::move(work);
+    at_work_.erase(at_work_.begin() + static_cast<std::ptrdiff_t>(i));
+    end_work(ended, std::move(*outcome), observer);
+  }
+  if (!at_work_.empty()) tell_progress(new_phase, observer);
+}
+
+void MatrixRun::tell_progress(bool new_phase, MatrixObserver& observer) {
+  if (!view_) view_ = overview(state_.cells);
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Work& work : at_work_) {
+    if (work.progress) all.push_back(to_json(*work.progress));
+    for (RunningCell& cell : view_->running) {
+      if (cell.number != work.index + 1) continue;
+      cell.elapsed = work.process->elapsed_seconds();
+      cell.progress = work.progress;
+    }
+  }
+  observer.progress(*view_);
+  const auto now = Clock::now();
+  if (all.empty() || (!new_phase && now - progress_written_ < between_progress_files)) return;
+  progress_written_ = now;
+  try {
+    replace_file(folder_.progress_file(), all.dump() + "\n", Durability::unsynced);
+  } catch (const RunError&) {
+    // For people only; that there is no room is found out soon enough.
+  }
+}
+
+void MatrixRun::end_work(Work& work, CellOutcome outcome, MatrixObserver& observer) {
   if (!outcome.results_problem.empty()) {
     const std::string prefix = "results: ";
     const bool has_prefix = outcome.results_problem.starts_with(prefix);
     throw RunError("results", outcome.results_problem.substr(has_prefix ? prefix.size() : 0));
   }
-  cell.seconds = outcome.seconds;
-  if (outcome.died) clean_up_after_crash(outcome.record);
-  if (outcome.record.status == Status::interrupted && watch_->signal_number() == 0) {
+  RunRecord& record = outcome.record;
+  if (work.beside_others) record.flags.emplace_back("side-by-side");
+  if (outcome.died) clean_up_after_crash(record);
+  if (record.status == Status::interrupted && watch_->signal_number() == 0) {
     // Somebody ended that process alone; the others go on.
-    outcome.record.status = Status::failed;
-    outcome.record.reason = "the cell's process was told to end: " + outcome.record.reason;
+    record.status = Status::failed;
+    record.reason = "the cell's process was told to end: " + record.reason;
   }
-  finish(index, outcome.record, observer);
-}
-
-void MatrixRun::finish(std::size_t index, const RunRecord& record, MatrixObserver& observer) {
-  CellState& cell = state_.cells[index];
+  CellState& cell = state_.cells[work.index];
   if (record.status != Status::interrupted) {
     append_run(folder_.path, cell.log, record);
     // From here on the cell is done.
     add_record(folder_.records_file(), record);
   }
+  cell.seconds = outcome.seconds;
+  cell.used_bytes = most_used_bytes(record);
   cell.status = cell_status(record.status);
   cell.reason = record.reason;
   cell.ended_at = utc_now();
   save();
-  observer.cell_finished(state_.cells, index);
+  observer.cell_finished(state_.cells, work.index);
 }
 
 void MatrixRun::remove_results_of(const std::string& log) const {
@@ -199,7 +296,7 @@ void MatrixRun::clean_up_after_crash(RunRecord& record) const {
 int exit_status(const std::vector<CellState>& cells, int signal) {
   const StatusCounts counts = count_cells(cells);
   if (signal != 0 && counts.done() != static_cast<int>(cells.size())) return 128 + signal;
-  if (counts.failed > 0) return static_cast<int>(ExitStatus::failed);
+  if (counts.failed + counts.skipped > 0) return static_cast<int>(ExitStatus::failed);
   if (counts.incomplete > 0) return static_cast<int>(ExitStatus::incomplete);
   return static_cast<int>(ExitStatus::ok);
 }

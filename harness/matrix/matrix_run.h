@@ -1,12 +1,16 @@
 #pragma once
 
+#include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "harness/core/descriptor.h"
 #include "harness/core/interrupt.h"
 #include "harness/matrix/cell_list.h"
+#include "harness/matrix/cell_process.h"
 #include "harness/matrix/estimate.h"
+#include "harness/matrix/next_cell.h"
 #include "harness/matrix/run_folder.h"
 #include "harness/matrix/state.h"
 
@@ -27,8 +31,8 @@ class MatrixObserver {
   virtual int progress_interval() const = 0;
 };
 
-/// Runs the cells of a list one after another, each in a process of its own, and keeps its folder such that the run can
-/// be taken up again after whatever end.
+/// Runs the cells of a list, each in a process of its own, and keeps its folder such that the run can be taken up again
+/// after whatever end.
 class MatrixRun {
  public:
   /// A new run below `results`. Throws UsageError or RunError("results", ...); nothing is left behind then.
@@ -37,7 +41,11 @@ class MatrixRun {
   /// UsageError; Error with locked_status when a process is at it.
   static MatrixRun take_up(const RunFolder& folder, const std::string& matrix_path, const InterruptWatch& watch);
 
-  /// Runs what is to be run. Throws RunError("results", ...) when the results cannot be written; the cell at work is
+  /// Cells on different disks run at the same time, and are marked with the flag side-by-side; otherwise all run one
+  /// after another.
+  void allow_side_by_side();
+
+  /// Runs what is to be run. Throws RunError("results", ...) when the results cannot be written; the cells at work are
   /// undone before.
   void run(MatrixObserver& observer);
 
@@ -46,23 +54,41 @@ class MatrixRun {
   const CellList& list() const { return list_; }
 
  private:
+  /// A cell at work.
+  struct Work {
+    std::size_t index;
+    std::unique_ptr<CellProcess> process;
+    bool beside_others;
+    std::optional<CellProgress> progress;
+  };
+
   MatrixRun(RunFolder folder, CellList list, Descriptor lock, const InterruptWatch& watch);
   void run_cells(MatrixObserver& observer);
-  void run_one(std::size_t index, MatrixObserver& observer);
-  void finish(std::size_t index, const RunRecord& record, MatrixObserver& observer);
+  void start_cells(MatrixObserver& observer);
+  /// The device is another than that which was accepted when the run began.
+  void skip(std::size_t index, const std::string& reason, MatrixObserver& observer);
+  void wait_for_news() const;
+  void take_news(MatrixObserver& observer);
+  void end_work(Work& work, CellOutcome outcome, MatrixObserver& observer);
+  void tell_progress(bool new_phase, MatrixObserver& observer);
   void remove_results_of(const std::string& log) const;
   void clean_up_after_crash(RunRecord& record) const;
-  void save() const;
+  void save();
 
   RunFolder folder_;
   CellList list_;
   MatrixState state_;
   Descriptor lock_;
   const InterruptWatch* watch_;
+  std::vector<CellNeeds> needs_;  // empty: one cell at a time
+  std::vector<Work> at_work_;
+  std::optional<Overview> view_;  // of state_; nothing when that has changed
+  bool interrupted_ = false;      // those at work know
+  std::chrono::steady_clock::time_point progress_written_{};
 };
 
-/// What belongs to these cells: 0 when all are done and none is failed or incomplete; failed wins over incomplete.
-/// signal: the one that ended the run, or 0.
+/// What belongs to these cells: 0 when all are done and none is failed, incomplete or skipped; failed and skipped win
+/// over incomplete. signal: the one that ended the run, or 0.
 int exit_status(const std::vector<CellState>& cells, int signal);
 
 }  // namespace mongo

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int state_schema = 1;
+constexpr int state_schema = 2;
 
 constexpr std::pair<CellStatus, const char*> names[] = {
     {CellStatus::waiting, "waiting"}, {CellStatus::running, "running"},
@@ -58,7 +58,8 @@ CellStatus cell_status(Status status) {
 }
 
 bool is_done(CellStatus status) {
-  return status != CellStatus::waiting && status != CellStatus::running && status != CellStatus::interrupted;
+  return status == CellStatus::ok || status == CellStatus::incomplete || status == CellStatus::failed ||
+         status == CellStatus::unsupported;
 }
 
 Json to_json(const CellState& cell) {
@@ -69,17 +70,52 @@ Json to_json(const CellState& cell) {
           {"reason", text_or_null(cell.reason)},
           {"started_at", text_or_null(cell.started_at)},
           {"ended_at", text_or_null(cell.ended_at)},
-          {"seconds", cell.seconds ? Json(*cell.seconds) : Json(nullptr)}};
+          {"seconds", cell.seconds ? Json(*cell.seconds) : Json(nullptr)},
+          {"used_bytes", cell.used_bytes ? Json(*cell.used_bytes) : Json(nullptr)}};
 }
 
+namespace {
+
+Json to_json(const PlannedDevice& device) {
+  return {{"given", valid_utf8(device.given)},
+          {"major_minor", device.major_minor},
+          {"size_bytes", device.size_bytes},
+          {"serial", text_or_null(device.serial)},
+          {"backing", text_or_null(device.backing)}};
+}
+
+PlannedDevice device_from_json(const Json& json) {
+  return {json.at("given"), json.at("major_minor"), json.at("size_bytes"), text_of(json.at("serial")),
+          text_of(json.at("backing"))};
+}
+
+CellState cell_from_json(const Json& json) {
+  CellState cell;
+  cell.id = json.at("id");
+  cell.repeat = json.at("repeat");
+  cell.log = json.at("log");
+  cell.status = parse_cell_status(json.at("status"));
+  cell.reason = text_of(json.at("reason"));
+  cell.started_at = text_of(json.at("started_at"));
+  cell.ended_at = text_of(json.at("ended_at"));
+  if (!json.at("seconds").is_null()) cell.seconds = json.at("seconds").get<double>();
+  if (!json.at("used_bytes").is_null()) cell.used_bytes = json.at("used_bytes").get<std::uint64_t>();
+  return cell;
+}
+
+}  // namespace
+
 std::string state_to_text(const MatrixState& state) {
+  Json devices = Json::array();
+  for (const PlannedDevice& device : state.devices) devices.push_back(to_json(device));
   Json head = {{"schema", state_schema},
                {"run", state.run},
                {"mongo_version", state.mongo_version},
                {"host", text_or_null(state.host)},
                {"started_at", state.started_at},
                {"ended_at", text_or_null(state.ended_at)},
-               {"reason", text_or_null(state.reason)}};
+               {"reason", text_or_null(state.reason)},
+               {"devices", devices}};
   // A cell a line: for people who look into the file, and for diff.
   std::string text = head.dump();
   text.back() = ',';
@@ -101,18 +137,8 @@ MatrixState state_from_text(const std::string& text, const std::string& name) {
     state.started_at = json.at("started_at");
     state.ended_at = text_of(json.at("ended_at"));
     state.reason = text_of(json.at("reason"));
-    for (const Json& item : json.at("cells")) {
-      CellState cell;
-      cell.id = item.at("id");
-      cell.repeat = item.at("repeat");
-      cell.log = item.at("log");
-      cell.status = parse_cell_status(item.at("status"));
-      cell.reason = text_of(item.at("reason"));
-      cell.started_at = text_of(item.at("started_at"));
-      cell.ended_at = text_of(item.at("ended_at"));
-      if (!item.at("seconds").is_null()) cell.seconds = item.at("seconds").get<double>();
-      state.cells.push_back(std::move(cell));
-    }
+    for (const Json& item : json.at("devices")) state.devices.push_back(device_from_json(item));
+    for (const Json& item : json.at("cells")) state.cells.push_back(cell_from_json(item));
     return state;
   } catch (const std::exception& error) {
     throw UsageError(fmt::format("{} cannot be understood: {}", one_line(name), one_line(error.what())));

@@ -13,7 +13,7 @@ namespace mongo {
 enum class CellStatus { waiting, running, ok, incomplete, failed, unsupported, skipped, interrupted };
 const char* cell_status_name(CellStatus status);
 CellStatus cell_status(Status status);
-/// Not to be run again.
+/// Has been run to an end, and is not to be run again.
 bool is_done(CellStatus status);
 
 /// One cell in the order of running.
@@ -25,7 +25,17 @@ struct CellState {
   std::string reason = {};                     // why it is not ok; empty otherwise
   std::string started_at = {}, ended_at = {};  // UTC; empty when it has not
   std::optional<double> seconds = {};          // from its start to the last undo
+  std::optional<std::uint64_t> used_bytes = {};  // the most that its file system used, over the empty one
   bool operator==(const CellState&) const = default;
+};
+
+/// A block device as it was when the run began.
+struct PlannedDevice {
+  std::string given;  // as in the matrix file
+  std::string major_minor;
+  std::uint64_t size_bytes = 0;
+  std::string serial, backing;  // empty where there is none
+  bool operator==(const PlannedDevice&) const = default;
 };
 
 /// state.json
@@ -35,6 +45,7 @@ struct MatrixState {
   std::string host;           // where that was
   std::string started_at, ended_at;
   std::string reason;  // why it ended before its last cell; empty when it did not
+  std::vector<PlannedDevice> devices;
   std::vector<CellState> cells;
   bool operator==(const MatrixState&) const = default;
 };
@@ -49,13 +60,13 @@ nlohmann::ordered_json to_json(const CellState& cell);
 /// How many cells have each status.
 struct StatusCounts {
   int waiting = 0, running = 0, ok = 0, incomplete = 0, failed = 0, unsupported = 0, skipped = 0, interrupted = 0;
-  int done() const { return ok + incomplete + failed + unsupported + skipped; }
+  int done() const { return ok + incomplete + failed + unsupported; }
 };
 StatusCounts count_cells(const std::vector<CellState>& cells);
 /// "10 ok, 1 failed, 1 unsupported": those that are not 0.
 std::string counts_text(const StatusCounts& counts);
 
-/// Where the running cell is; progress.json.
+/// Where a running cell is; progress.json is a list of them.
 struct CellProgress {
   std::string log;    // of the cell
   std::string phase;  // "Create"

@@ -23,12 +23,25 @@ double seconds_since(const std::string& utc) {
   return std::max(0.0, std::difftime(std::time(nullptr), timegm(&time)));
 }
 
-std::optional<CellProgress> read_progress(const RunFolder& folder) {
-  if (access(folder.progress_file().c_str(), R_OK) != 0) return std::nullopt;
+/// What the processes of the running cells last told; none when the cells have just ended.
+std::vector<CellProgress> read_progress(const RunFolder& folder) {
+  std::vector<CellProgress> all;
+  if (access(folder.progress_file().c_str(), R_OK) != 0) return all;
   try {
-    return progress_from_json(Json::parse(read_whole_file(folder.progress_file()), nullptr, false));
+    for (const Json& item : Json::parse(read_whole_file(folder.progress_file()), nullptr, false)) {
+      if (const auto progress = progress_from_json(item)) all.push_back(*progress);
+    }
   } catch (const UsageError&) {
-    return std::nullopt;  // the cell has just ended
+  }
+  return all;
+}
+
+void add_what_is_known(Overview& view, const MatrixState& state, const std::vector<CellProgress>& all) {
+  for (RunningCell& cell : view.running) {
+    cell.elapsed = seconds_since(state.cells[cell.number - 1].started_at);
+    for (const CellProgress& progress : all) {
+      if (progress.log == cell.log) cell.progress = progress;
+    }
   }
 }
 
@@ -52,12 +65,7 @@ MatrixStatus read_status(const RunFolder& folder) {
   status.state = state_from_text(read_whole_file(folder.state_file()), folder.state_file());
   if (status.running && status.state.ended_at.empty()) {
     status.overview = overview(status.state.cells);
-    if (status.overview) {
-      status.overview->elapsed = seconds_since(status.state.cells[status.overview->number - 1].started_at);
-      // Between two cells it may still be the one before.
-      const std::optional<CellProgress> progress = read_progress(folder);
-      if (progress && progress->log == status.overview->log) status.overview->progress = progress;
-    }
+    if (status.overview) add_what_is_known(*status.overview, status.state, read_progress(folder));
     return status;
   }
   for (CellState& cell : status.state.cells) {
@@ -87,12 +95,12 @@ Json to_json(const MatrixStatus& status) {
   const StatusCounts counts = count_cells(status.state.cells);
   const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(valid_utf8(value)); };
   const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
-  Json current = nullptr;
-  if (status.overview) {
-    current = {{"number", status.overview->number},
-               {"log", status.overview->log},
-               {"progress", status.overview->progress ? to_json(*status.overview->progress) : Json(nullptr)},
-               {"seconds_left", number(status.overview->cell_seconds_left())}};
+  Json running = Json::array();
+  for (const RunningCell& cell : status.overview ? status.overview->running : std::vector<RunningCell>()) {
+    running.push_back({{"number", cell.number},
+                       {"log", cell.log},
+                       {"progress", cell.progress ? to_json(*cell.progress) : Json(nullptr)},
+                       {"seconds_left", number(cell.seconds_left())}});
   }
   Json cells = Json::array();
   for (const CellState& cell : status.state.cells) cells.push_back(to_json(cell));
@@ -120,7 +128,7 @@ Json to_json(const MatrixStatus& status) {
             {"unsupported", counts.unsupported},
             {"skipped", counts.skipped},
             {"interrupted", counts.interrupted}}},
-          {"current", current},
+          {"running", running},
           {"seconds_left", number(status.overview ? status.overview->seconds_left() : std::nullopt)},
           {"cells", cells}};
 }

@@ -145,9 +145,9 @@ class MatrixTest : public MongoTest {
     for (int i = 0; i < 6000; ++i, usleep(10'000)) {
       if (runs().empty()) continue;
       const Json now = status(runs().back());
-      if (!now.at("current").is_null() && now.at("current").at("number") >= number &&
-          !now.at("current").at("progress").is_null())
-        return runs().back();
+      for (const Json& cell : now.at("running")) {
+        if (cell.at("number") >= number && !cell.at("progress").is_null()) return runs().back();
+      }
     }
     ADD_FAILURE() << "cell " << number << " does not begin";
     return "";

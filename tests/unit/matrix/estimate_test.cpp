@@ -9,8 +9,8 @@ using enum CellStatus;
 using EstimateTest = test::FolderTest;
 
 TEST_F(EstimateTest, TheSameParametersFirstThenAll) {
-  TimeEstimates estimates;
-  EXPECT_EQ(estimates.of("a"), std::nullopt);
+  Estimates estimates;
+  EXPECT_EQ(estimates.seconds_of("a"), std::nullopt);
   estimates.add(cell("a", 1, ok, 2));
   estimates.add(cell("a", 2, incomplete, 4));
   estimates.add(cell("b", 1, ok, 12));
@@ -18,19 +18,19 @@ TEST_F(EstimateTest, TheSameParametersFirstThenAll) {
   estimates.add(cell("a", 3, failed, 1000));
   estimates.add(cell("a", 4, unsupported, 0));
   estimates.add(cell("a", 5, ok));
-  EXPECT_EQ(estimates.of("a"), 3);
-  EXPECT_EQ(estimates.of("c"), 6);
-  EXPECT_EQ(estimates.of_same("c"), std::nullopt);
+  EXPECT_EQ(estimates.seconds_of("a"), 3);
+  EXPECT_EQ(estimates.seconds_of("c"), 6);
+  EXPECT_EQ(estimates.seconds_of_same("c"), std::nullopt);
 }
 
 TEST_F(EstimateTest, EarlierRunsTeach) {
   made_run("20261130T165001Z-1a2b3c", {cell("a", 1, ok, 2), cell("b", 1, failed, 2)});
   made_run("20261130T165002Z-1a2b3c", {cell("a", 1, ok, 4)});
   put(made_run("20261130T165003Z-1a2b3c", {}).state_file(), "broken");
-  const TimeEstimates estimates = earlier_times(folder_);
-  EXPECT_EQ(estimates.of_same("a"), 3);
-  EXPECT_EQ(estimates.of_same("b"), std::nullopt);
-  EXPECT_EQ(earlier_times(path("none")).of("a"), std::nullopt);
+  const Estimates estimates = learn_from(folder_);
+  EXPECT_EQ(estimates.seconds_of_same("a"), 3);
+  EXPECT_EQ(estimates.seconds_of_same("b"), std::nullopt);
+  EXPECT_EQ(learn_from(path("none")).seconds_of("a"), std::nullopt);
 }
 
 TEST_F(EstimateTest, TimeLeftOfTheCellAndTheWhole) {
@@ -40,19 +40,45 @@ TEST_F(EstimateTest, TimeLeftOfTheCellAndTheWhole) {
   EXPECT_EQ(view->seconds_left(), std::nullopt);
   EXPECT_EQ(overview_line(*view), "cell 1 of 3: time left unknown, a-r1");
 
-  cells = {cell("a", 1, ok, 10), cell("a", 2, running), cell("b", 1), cell("a", 3, interrupted)};
+  cells = {cell("a", 1, ok, 10), cell("a", 2, CellStatus::running), cell("b", 1), cell("a", 3, interrupted)};
   view = overview(cells);
   ASSERT_TRUE(view.has_value());
-  view->progress = CellProgress{"a-r2", "Create", 100, 500, 1000, 2};
-  view->elapsed = 4;
-  EXPECT_EQ(view->cell_seconds_left(), 6);
+  RunningCell& running = view->running.at(0);
+  running.progress = CellProgress{"a-r2", "Create", 100, 500, 1000, 2};
+  running.elapsed = 4;
+  EXPECT_EQ(running.seconds_left(), 6);
   EXPECT_EQ(view->seconds_left(), 26);
   EXPECT_EQ(overview_line(*view), "cell 2 of 4: Create 100 bytes, 250 files/s, 6.0 s left (all: 26.0 s), a-r2");
   // Longer than the others: nothing is left of it, and not less.
-  view->elapsed = 40;
-  EXPECT_EQ(view->cell_seconds_left(), 0);
+  running.elapsed = 40;
+  EXPECT_EQ(running.seconds_left(), 0);
   EXPECT_EQ(view->seconds_left(), 20);
   EXPECT_FALSE(overview({cell("a", 1, ok, 1)}).has_value());
+}
+
+TEST_F(EstimateTest, OfCellsSideBySideTheWholeTakesTheirShare) {
+  std::vector<CellState> cells{cell("a", 1, ok, 10), cell("a", 2, CellStatus::running),
+                               cell("b", 1, CellStatus::running), cell("b", 2), cell("b", 3, skipped)};
+  auto view = overview(cells);
+  ASSERT_TRUE(view.has_value());
+  ASSERT_EQ(view->running.size(), 2U);
+  EXPECT_EQ(view->running[1].number, 3U);
+  view->running[0].elapsed = 4;
+  EXPECT_EQ(view->seconds_left(), (6 + 10 + 10) / 2.0);
+  EXPECT_EQ(overview_line(*view),
+            "cell 2 of 5: 6.0 s left (all: 13.0 s), a-r2; cell 3 of 5: 10.0 s left (all: 13.0 s), b-r1");
+}
+
+TEST_F(EstimateTest, WhatWasUsedIsTheMostOfTheSame) {
+  Estimates estimates;
+  std::vector<CellState> cells{cell("a", 1, ok, 1), cell("a", 2, ok, 1), cell("b", 1, ok, 1), cell("a", 3, failed, 1)};
+  cells[0].used_bytes = 10;
+  cells[1].used_bytes = 30;
+  cells[3].used_bytes = 50;
+  for (const CellState& one : cells) estimates.add(one);
+  EXPECT_EQ(estimates.used_bytes_of_same("a"), 30U);
+  EXPECT_EQ(estimates.used_bytes_of_same("b"), std::nullopt);
+  EXPECT_EQ(estimates.used_bytes_of_same("c"), std::nullopt);
 }
 
 TEST_F(EstimateTest, ProgressComesBackAsItWas) {

@@ -81,7 +81,7 @@ TEST_F(MatrixRunTest, RunsEachCellOnce) {
   MatrixRun run = begin(yaml());
   EXPECT_TRUE(is_locked(run.folder().lock_file()));
   bool progress = false;
-  observer_.on_progress = [&](const Overview& view) { progress |= view.progress.has_value(); };
+  observer_.on_progress = [&](const Overview& view) { progress |= view.running.at(0).progress.has_value(); };
   run.run(observer_);
   EXPECT_EQ(counts_text(count_cells(run.state().cells)), "4 ok") << run.state().cells[0].reason;
   EXPECT_EQ(exit_status(run.state().cells, 0), 0);
@@ -132,7 +132,7 @@ TEST_F(MatrixRunTest, WhatIsDoneIsNotRunAgain) {
 TEST_F(MatrixRunTest, AnInterruptedCellIsUndoneAndHasNoRecord) {
   MatrixRun run = begin(yaml());
   observer_.on_progress = [&](const Overview& view) {
-    if (view.number == 2 && view.progress) watch_.raise(SIGINT);
+    if (view.running.at(0).number == 2 && view.running[0].progress) watch_.raise(SIGINT);
   };
   run.run(observer_);
   EXPECT_EQ(counts_text(count_cells(run.state().cells)), "1 ok, 1 interrupted, 2 waiting");
@@ -144,7 +144,7 @@ TEST_F(MatrixRunTest, AnInterruptedCellIsUndoneAndHasNoRecord) {
 TEST_F(MatrixRunTest, ACrashSpoilsNoOtherCell) {
   MatrixRun run = begin(yaml());
   observer_.on_progress = [&](const Overview& view) {
-    if (view.number == 2 && view.progress) kill(child(), SIGSEGV);
+    if (view.running.at(0).number == 2 && view.running[0].progress) kill(child(), SIGSEGV);
   };
   run.run(observer_);
   EXPECT_EQ(counts_text(count_cells(run.state().cells)), "3 ok, 1 failed");
@@ -159,7 +159,7 @@ TEST_F(MatrixRunTest, ACrashSpoilsNoOtherCell) {
 TEST_F(MatrixRunTest, ACellThatIsToldToEndIsAFailedOne) {
   MatrixRun run = begin(yaml());
   observer_.on_progress = [&](const Overview& view) {
-    if (view.number == 1 && view.progress) kill(child(), SIGTERM);
+    if (view.running.at(0).number == 1 && view.running[0].progress) kill(child(), SIGTERM);
   };
   run.run(observer_);
   EXPECT_EQ(run.state().cells[0].status, CellStatus::failed);
@@ -248,6 +248,7 @@ TEST(ExitStatusTest, FailedWinsOverIncomplete) {
   EXPECT_EQ(status({ok, unsupported}), 0);
   EXPECT_EQ(status({ok, incomplete}), 5);
   EXPECT_EQ(status({failed, incomplete}), 1);
+  EXPECT_EQ(status({ok, skipped}), 1);
   EXPECT_EQ(status({failed, interrupted, waiting}, SIGINT), 130);
   // The signal came when all was done.
   EXPECT_EQ(status({failed, ok}, SIGINT), 1);

@@ -107,19 +107,20 @@ TEST_F(RunFolderTest, StatusTellsTheDeadFromTheLiving) {
   state.ended_at.clear();
   state.cells[1].started_at = "2026-11-30T16:50:01Z";
   put(run.state_file(), state_to_text(state));
-  put(run.progress_file(), to_json(CellProgress{"a-r2", "Create", 100, 500, 1000, 2}).dump());
+  put(run.progress_file(), nlohmann::ordered_json::array({to_json(CellProgress{"a-r2", "Create", 100, 500, 1000, 2})}).dump());
   {
     const Descriptor lock = take_lock(run.lock_file(), std::chrono::milliseconds(0), nullptr);
     const MatrixStatus status = read_status(run);
     EXPECT_TRUE(status.running);
     ASSERT_TRUE(status.overview.has_value());
-    EXPECT_EQ(status.overview->number, 2U);
-    EXPECT_EQ(status.overview->progress->phase, "Create");
+    ASSERT_EQ(status.overview->running.size(), 1U);
+    EXPECT_EQ(status.overview->running[0].number, 2U);
+    EXPECT_EQ(status.overview->running[0].progress->phase, "Create");
     EXPECT_EQ(headline(status), "running on here: 1 ok, 1 running, 1 waiting");
     EXPECT_EQ(to_json(status)["state"], "running");
     // As a reader may find it between two cells.
-    put(run.progress_file(), to_json(CellProgress{"a-r1", "Create", 100, 500, 1000, 2}).dump());
-    EXPECT_FALSE(read_status(run).overview->progress.has_value());
+    put(run.progress_file(), nlohmann::ordered_json::array({to_json(CellProgress{"a-r1", "Create", 100, 500, 1000, 2})}).dump());
+    EXPECT_FALSE(read_status(run).overview->running[0].progress.has_value());
   }
   {
     const Descriptor lock = take_lock(run.cell_lock_file(), std::chrono::milliseconds(0), nullptr);

@@ -27,6 +27,7 @@ MatrixState sample() {
       cell.reason = status == CellStatus::ok ? "" : "a \"reason\"\nwith two lines";
       cell.ended_at = "2026-11-30T16:50:03Z";
       cell.seconds = 1.0 / 3;
+      cell.used_bytes = 123456;
     }
     state.cells.push_back(cell);
   }
@@ -36,6 +37,7 @@ MatrixState sample() {
 TEST_F(StateTest, ComesBackAsItWas) {
   MatrixState state = sample();
   EXPECT_EQ(state_from_text(state_to_text(state), "state"), state);
+  state.devices = {{"/dev/disk/by-id/x", "8:16", 1 << 30, "S1", ""}, {"/dev/loop5", "7:5", 4096, "", "/a \"b\""}};
   state.ended_at = "2026-11-30T17:00:00Z";
   state.reason = "interrupted by SIGINT";
   state.cells.clear();
@@ -68,6 +70,7 @@ TEST_F(StateTest, DoneIsWhatIsNotRunAgain) {
   EXPECT_FALSE(is_done(CellStatus::running));
   EXPECT_FALSE(is_done(CellStatus::interrupted));
   EXPECT_FALSE(is_done(CellStatus::waiting));
+  EXPECT_FALSE(is_done(CellStatus::skipped));
 }
 
 TEST_F(StateTest, FilesAreReplacedAsAWhole) {
