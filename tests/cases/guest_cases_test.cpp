@@ -1,4 +1,6 @@
 // Runs in a User-mode Linux guest, and in an existing directory.
+#include <fmt/format.h>
+
 #include <signal.h>
 
 #include <thread>
@@ -128,17 +130,32 @@ TEST_P(GuestDetails, APhasePastItsDeadlineFails) {
   expect_nothing_left();
 }
 
-/// The children of mongo's guest, by their names.
-std::vector<int> guests_of(const std::string& point) {
+/// PPid of /proc/PID/status; 0 when there is no such process.
+int parent_of(int pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("PPid:")) return std::stoi(line.substr(5));
+  }
+  return 0;
+}
+
+/// The processes of the guest of the run whose command line has that text.
+std::vector<int> guests_of(const std::string& text) {
+  const auto file = [](int pid, const char* name) {
+    std::ifstream in(fmt::format("/proc/{}/{}", pid, name), std::ios::binary);
+    return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  };
   std::vector<int> found;
   for (const auto& process : test::fs::directory_iterator("/proc")) {
     const std::string name = process.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream comm(process.path().string() + "/comm"), mounts(process.path().string() + "/mountinfo");
-    std::string text;
-    if (!std::getline(comm, text) || text != "linux.uml") continue;
-    const std::string table((std::istreambuf_iterator<char>(mounts)), std::istreambuf_iterator<char>());
-    if (table.find(point) != std::string::npos) found.push_back(std::stoi(name));
+    const int pid = std::stoi(name);
+    if (file(pid, "comm") != "linux.uml\n") continue;
+    for (int above = pid; above > 1; above = parent_of(above)) {
+      if (file(above, "cmdline").find(text) == std::string::npos) continue;
+      found.push_back(pid);
+      break;
+    }
   }
   return found;
 }

@@ -109,6 +109,7 @@ int run_tool(int argc, char** argv) {
   request.filesystem = argv[3];
   request.arguments.assign(argv + 4, argv + argc);
   request.memory_mib = 128;
+  request.deadline = std::chrono::seconds(60);
   request.on_line = [](const std::string& line, pid_t guest) {
     fmt::print("{} {}\n", guest, line);
     fflush(stdout);
