@@ -4,33 +4,28 @@
 
 #include "phases/phase.h"
 #include "phases/support/content.h"
-#include "phases/support/current_path.h"
 #include "phases/support/decimal_name.h"
-#include "phases/support/operations.h"
 #include "phases/support/tree.h"
+#include "phases/support/tree_follower.h"
 #include "phases/support/verify.h"
 
 namespace mongo::phases::phase_create {
 namespace {
 
 /// Makes a tree below the current directory from the generator's events.
-class TreeMaker {
+class TreeMaker : public TreeFollower<TreeMaker> {
  public:
   explicit TreeMaker(Context& context)
-      : path_(context.mount_path),
-        clock_(context.latencies),
-        operations_(*context.counters, clock_, path_),
+      : TreeFollower(context),
         content_(*context.content),
         piece_size_(context.write_buffer_size - 1),
         sync_each_(context.sync_each) {}
 
   /// To the tree's own directory, made below the mount point.
-  bool begin(int mount_fd, const char* name) {
-    return operations_.change_directory(mount_fd, ".") && make_and_enter(name);
-  }
+  bool begin(int mount_fd, const char* name) { return operations_.change_directory(mount_fd, ".") && enter(name); }
 
   void file(std::uint64_t number, std::uint64_t size) {
-    if (skipped_levels_ > 0) {
+    if (skipping()) {
       return;
     }
     const DecimalName name(number);
@@ -56,25 +51,8 @@ class TreeMaker {
     }
   }
 
-  void enter_directory(std::uint64_t number) {
-    if (skipped_levels_ > 0 || !make_and_enter(DecimalName('d', number).text())) {
-      ++skipped_levels_;
-    }
-  }
-
-  void leave_directory() {
-    if (skipped_levels_ > 0) {
-      --skipped_levels_;
-    } else if (operations_.change_directory("..")) {
-      path_.leave();
-    } else {
-      // Everything that is left would come to lie in a wrong place.
-      skipped_levels_ = std::uint64_t{1} << 63;
-    }
-  }
-
- private:
-  bool make_and_enter(const char* name) {
+  /// Makes it first.
+  bool enter(const char* name) {
     if (!operations_.mkdir(name) || !operations_.change_directory(name)) {
       return false;
     }
@@ -82,13 +60,10 @@ class TreeMaker {
     return true;
   }
 
-  CurrentPath path_;
-  LatencyClock clock_;
-  Operations operations_;
+ private:
   Content& content_;
   std::uint64_t piece_size_;
   bool sync_each_;
-  std::uint64_t skipped_levels_ = 0;  // how far below a directory that could not be made the generator is
 };
 
 void run(Context& context) {

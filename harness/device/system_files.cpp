@@ -80,13 +80,6 @@ Names list_names(const std::string& path) {
   return result;
 }
 
-std::string trimmed(const std::string& text) {
-  std::size_t begin = 0, end = text.size();
-  while (begin < end && is_blank(text[begin])) ++begin;
-  while (end > begin && is_blank(text[end - 1])) --end;
-  return text.substr(begin, end - begin);
-}
-
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words;
   std::string word;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/core/quote.h"
+#include "harness/core/trim.h"
 
 // Reading /proc and /sys without losing the errno: whether a file is missing or unreadable decides between "not in use"
 // and "cannot tell". Private to harness/device.
@@ -49,9 +50,6 @@ struct Names {
 };
 Names list_names(const std::string& path);
 
-/// Without blanks and line ends at both ends.
-std::string trimmed(const std::string& text);
-
 /// Words separated by blanks and tabs.
 std::vector<std::string> words_of(const std::string& line);
 std::vector<std::string> lines_of(const std::string& text);
@@ -60,5 +58,6 @@ std::vector<std::string> lines_of(const std::string& text);
 std::string unescape_octal(const std::string& text);
 
 using mongo::printable;
+using mongo::trimmed;
 
 }  // namespace mongo::devio

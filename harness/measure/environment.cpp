@@ -22,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using measure::line_of;
 using measure::read_text;
-using measure::trimmed;
 
 constexpr double much_load = 0.5;
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "harness/core/trim.h"
+
 // Small files of /proc and /sys. Private to harness/measure.
 
 namespace mongo::measure {
@@ -20,13 +22,6 @@ inline std::optional<std::string> read_text(const std::string& path) {
   }
   if (!file.eof() || file.bad()) return std::nullopt;
   return text;
-}
-
-/// Without blanks and line ends at both ends.
-inline std::string trimmed(const std::string& text) {
-  constexpr const char* blanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 /// The content of a one-line file; "" when it cannot be read.

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 
+#include "harness/core/trim.h"
+
 namespace mongo {
 namespace {
 
 constexpr std::size_t narrowest_column = 8;
-
-std::string right_trimmed(std::string text) {
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text;
-}
 
 }  // namespace
 

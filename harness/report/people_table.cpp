@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "harness/core/trim.h"
 #include "harness/report/conditions.h"
 #include "harness/report/footnotes.h"
 #include "harness/report/percentile.h"
@@ -117,11 +118,6 @@ Row row_of(const PhaseRecord& phase, Footnotes& notes, Legend& legend) {
   return row;
 }
 
-std::string right_trimmed(std::string text) {
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text + "\n";
-}
-
 /// In lines of that width, a mark on the line of its flag.
 std::vector<std::string> folded(const std::vector<std::string>& flags, std::size_t width) {
   std::vector<std::string> lines;
@@ -166,13 +162,13 @@ class Grid {
       for (const std::string& part : folded(row.flags, flags_width)) {
         text += "  " + part;
         width = std::max(width, text.size());
-        body += right_trimmed(text);
+        body += right_trimmed(text) + "\n";
         text.assign(head.size(), ' ');
       }
-      if (row.flags.empty()) body += right_trimmed(text);
+      if (row.flags.empty()) body += right_trimmed(text) + "\n";
     }
-    return right_trimmed(head + (any_flags_ ? "  flags" : "")) + right_trimmed(units) + std::string(width, '-') + "\n" +
-           body;
+    return right_trimmed(head + (any_flags_ ? "  flags" : "")) + "\n" + right_trimmed(units) + "\n" +
+           std::string(width, '-') + "\n" + body;
   }
 
  private:

@@ -5,9 +5,9 @@
 #include <stdexcept>
 
 #include "phases/support/content.h"
-#include "phases/support/current_path.h"
 #include "phases/support/decimal_name.h"
 #include "phases/support/tree.h"
+#include "phases/support/tree_follower.h"
 
 namespace mongo::phases {
 
@@ -59,15 +59,10 @@ std::string shown(std::string_view text) {
 namespace {
 
 /// Goes through a tree along the generator's events.
-class TreeVerifier {
+class TreeVerifier : public TreeFollower<TreeVerifier> {
  public:
   TreeVerifier(Context& context, const std::string& suffix)
-      : path_(context.mount_path),
-        clock_(context.latencies),
-        operations_(*context.counters, clock_, path_),
-        content_(*context.content),
-        comparison_(content_.largest_piece()),
-        suffix_(suffix) {}
+      : TreeFollower(context), content_(*context.content), comparison_(content_.largest_piece()), suffix_(suffix) {}
 
   /// To the tree's own directory. False when it is not there.
   bool begin(int mount_fd, const char* name, Walk::Absent absent) {
@@ -78,7 +73,7 @@ class TreeVerifier {
   }
 
   void file(std::uint64_t number, std::uint64_t size) {
-    if (skipped_levels_ > 0) {
+    if (skipping()) {
       return;
     }
     content_.begin_file(number);
@@ -88,24 +83,6 @@ class TreeVerifier {
     }
   }
 
-  void enter_directory(std::uint64_t number) {
-    if (skipped_levels_ > 0 || !enter(DecimalName('d', number).text())) {
-      ++skipped_levels_;
-    }
-  }
-
-  void leave_directory() {
-    if (skipped_levels_ > 0) {
-      --skipped_levels_;
-    } else if (operations_.change_directory("..")) {
-      path_.leave();
-    } else {
-      // Names would mean something else in what is left.
-      skipped_levels_ = std::uint64_t{1} << 63;
-    }
-  }
-
- private:
   bool enter(const char* name) {
     if (!find_directory(operations_, name) || !operations_.change_directory(name)) {
       return false;
@@ -114,13 +91,10 @@ class TreeVerifier {
     return true;
   }
 
-  CurrentPath path_;
-  LatencyClock clock_;
-  Operations operations_;
+ private:
   Content& content_;
   Comparison comparison_;
   const std::string& suffix_;
-  std::uint64_t skipped_levels_ = 0;  // how far below a directory that is missing the generator is
 };
 
 /// Finds files and directories that the tree does not have. Those that have a name of the tree but lie in a wrong place
