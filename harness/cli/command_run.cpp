@@ -15,7 +15,6 @@
 #include "harness/device/guard.h"
 #include "harness/device/loop.h"
 #include "harness/device/loop_check.h"
-#include "harness/device/mkfs_options.h"
 #include "harness/device/mount.h"
 #include "harness/plan/run_options.h"
 #include "harness/process/runner.h"
@@ -52,9 +51,7 @@ std::string footer() {
 
 /// Prints the plan, then what a run would say to the host and the device; touches neither.
 int dry_run(const Cell& cell, CommandContext& context) {
-  check_mkfs_options({cell.driver->name, cell.driver->mkfs_options, cell.driver->refused_mkfs_suboptions},
-                     cell.mkfs_options);
-  check_mount_options(cell.mount_options);
+  check_options(cell);
   context.console.out(describe_cell(cell));
   const ChosenEnvironment chosen = choose_environment(cell, nullptr);
   if (chosen.why_not) throw Unsupported(*chosen.why_not);

@@ -39,10 +39,6 @@ struct MountRequest {
   std::string device, type, options, point;
 };
 
-/// Refuses words that would make mount do something else than mount the device: loop, bind, remount, ro, ... Throws
-/// UsageError.
-void check_mount_options(const std::string& options);
-
 /// The library that mounts, e.g. "libmount 2.38.1".
 std::string mount_version();
 

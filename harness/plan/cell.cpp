@@ -8,6 +8,8 @@
 #include "fsdrivers/catalogue.h"
 #include "harness/core/errors.h"
 #include "harness/plan/changed_profile.h"
+#include "harness/plan/mkfs_options.h"
+#include "harness/plan/mount_options.h"
 #include "harness/plan/words.h"
 #include "phases/catalogue.h"
 #include "phases/support/tree.h"
@@ -199,6 +201,12 @@ Cell resolve(const RunRequest& request) {
   }
   cell.request = request;
   return cell;
+}
+
+void check_options(const Cell& cell) {
+  check_mkfs_options({cell.driver->name, cell.driver->mkfs_options, cell.driver->refused_mkfs_suboptions},
+                     cell.mkfs_options);
+  check_mount_options(cell.mount_options);
 }
 
 std::uint64_t working_set_bytes(const Cell& cell) {

@@ -87,6 +87,10 @@ inline constexpr int max_phase_timeout_seconds = 7 * 24 * 3600;
 /// Throws UsageError that names the argument, what is wrong with it and what is allowed. Touches nothing.
 Cell resolve(const RunRequest& request);
 
+/// The lists of what may be said to mkfs and mount: see check_mkfs_options and check_mount_options. Throws UsageError
+/// that begins with the option's name and ": ". What is let through may still be refused by mkfs or by the kernel.
+void check_options(const Cell& cell);
+
 /// A whole decimal number from `least` to `most`: digits only, no sign, no blank, no leading zero. `what` names it in
 /// the error.
 int parse_count(const std::string& text, const std::string& what, int least, int most);

@@ -154,8 +154,9 @@ class MatrixBuilder {
                                              "the entry of include",
                                              needed, describe(cell)));
     }
+    Cell whole;
     try {
-      resolve(request);
+      whole = resolve(request);
     } catch (const UsageError& error) {
       const std::string message = with_matrix_keys(printable(error.what()));
       std::size_t best = std::string::npos;
@@ -170,6 +171,25 @@ class MatrixBuilder {
       }
       yaml_.fail(complete.values[culprit]->place,
                  fmt::format("{}, in the cell {}", about_key(matrix_keys()[culprit].name, message), describe(cell)));
+    }
+    check_options_of(cell, complete, whole);
+  }
+
+  /// What the lists of options refuse is known before anything is run. What only mkfs or the kernel refuses is not.
+  void check_options_of(const PlannedCell& cell, const PlannedCell& complete, const Cell& whole) const {
+    try {
+      check_options(whole);
+    } catch (const UsageError& error) {
+      const std::string message = printable(error.what());
+      for (std::size_t key = 0; key < complete.values.size(); ++key) {
+        const RunOption* option = matrix_keys()[key].option;
+        if (option == nullptr || !message.starts_with(option->name + ": ")) continue;
+        const MatrixValue* value = complete.values[key];
+        yaml_.fail(value != nullptr ? value->place : place_of(cell),
+                   fmt::format("{}{}. In the cell {}", matrix_keys()[key].name, message.substr(option->name.size()),
+                               describe(cell)));
+      }
+      yaml_.fail(place_of(cell), message);
     }
   }
 

@@ -8,7 +8,6 @@
 #include "harness/core/errors.h"
 #include "harness/device/journal.h"
 #include "harness/device/lease.h"
-#include "harness/device/mkfs_options.h"
 #include "harness/device/mount.h"
 #include "harness/guest/uml.h"
 #include "harness/measure/host.h"
@@ -61,9 +60,7 @@ class CellRun {
       throw Error(ExitStatus::failed,
                   "formatting and mounting need root. Run the same command as root, e.g. with sudo");
     }
-    check_mkfs_options({cell_.driver->name, cell_.driver->mkfs_options, cell_.driver->refused_mkfs_suboptions},
-                       cell_.mkfs_options);
-    check_mount_options(cell_.mount_options);
+    check_options(cell_);
     clean_up_after_killed_runs();
     enter_private_mount_namespace();
     MountPoint point = MountPoint::check(cell_.mount_point);

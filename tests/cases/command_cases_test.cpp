@@ -1,4 +1,8 @@
 // Field cases about arguments, output and exit statuses. Those without a device need no root.
+#include <regex>
+#include <set>
+
+#include "harness/plan/run_options.h"
 #include "tests/cases/mongo_fixture.h"
 
 namespace mongo {
@@ -41,6 +45,25 @@ TEST(CommandLine, HelpOnEveryLevelHasExamples) {
                            "smoke"}) {
     EXPECT_NE(run_help.out.find(word), std::string::npos) << word;
   }
+}
+
+/// What can be said about a run in a matrix can be said on the command line, and the other way round.
+TEST(CommandLine, OptionsOfRunAreTheKeysOfAMatrix) {
+  const std::string help = mongo({"run", "--help"}).out;
+  std::set<std::string> known{"--help", "--dry-run", "--json", "--quiet"}, shown;
+  for (const RunOption& option : run_options()) {
+    if (option.is_argument()) {
+      EXPECT_NE(help.find("  " + option.name + " "), std::string::npos) << option.name;
+    } else {
+      known.insert(option.name);
+    }
+  }
+  // An option stands at the beginning of its line; what stands further back is an example.
+  const std::regex pattern("\n  (?:-[a-z],)?(--[a-z-]+)");
+  for (std::sregex_iterator found(help.begin(), help.end(), pattern), end; found != end; ++found) {
+    shown.insert((*found)[1]);
+  }
+  EXPECT_EQ(shown, known);
 }
 
 TEST(CommandLine, Version) {

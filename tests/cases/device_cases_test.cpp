@@ -3,7 +3,7 @@
 
 #include "fsdrivers/catalogue.h"
 #include "harness/core/errors.h"
-#include "harness/device/mkfs_options.h"
+#include "harness/plan/mkfs_options.h"
 #include "harness/plan/words.h"
 #include "tests/cases/mongo_fixture.h"
 

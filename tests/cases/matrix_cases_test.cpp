@@ -242,6 +242,30 @@ TEST_F(MatrixCases, ArgumentsThatCannotBeMeant) {
   EXPECT_EQ(run({MONGO_PROGRAM, "status", results()}).exit_status, 2);
 }
 
+TEST_F(MatrixCases, OptionsThatNoRunWouldTakeAreSaidBeforeTheFirstCell) {
+  const std::string node = device(64 * test::MiB), before = fingerprint(node);
+  std::ofstream(path("refused.yaml")) << "device: " << node << "\nmount_point: " << point() << "\n"
+                                      << "defaults: {profile: smoke, mkfs_options: -N 8000}\n"
+                                      << "matrix: {filesystem: [ext2, ext4, xfs]}\n";
+  std::ofstream(path("mount.yaml")) << "device: " << node << "\nmount_point: " << point() << "\n"
+                                    << "defaults: {profile: smoke}\nmatrix: {filesystem: ext4}\n"
+                                    << "include: [{filesystem: ext2, mount_options: 'noatime,loop'}]\n";
+  const std::pair<const char*, const char*> files[] = {
+      {"refused.yaml", ":3:42: mkfs_options: '-N' cannot be used with xfs: "},
+      {"mount.yaml", ":5:45: mount_options: 'loop' cannot be used: "}};
+  for (const auto& [name, words] : files) {
+    for (const Arguments& arguments : {Arguments{path(name)}, Arguments{path(name), "--dry-run"}}) {
+      const CommandResult result = mongo_matrix_in_results(arguments);
+      EXPECT_EQ(result.exit_status, 2) << result.out;
+      EXPECT_EQ(result.out, "");
+      EXPECT_NE(result.err.find(path(name) + words), std::string::npos) << result.err;
+      EXPECT_NE(result.err.find("In the cell filesystem "), std::string::npos) << result.err;
+    }
+  }
+  EXPECT_TRUE(test::fs::is_empty(results()));
+  EXPECT_TRUE(fingerprint(node) == before);
+}
+
 // As the service of the timer calls it, with other places.
 TEST_F(MatrixCases, TheCommandLineOfTheTimer) {
   std::string unit = slurp(std::string(MONGO_SOURCE_DIR) + "/packaging/mongo-nightly.service.in");

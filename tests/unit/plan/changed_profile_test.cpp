@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "harness/core/errors.h"
+#include "harness/plan/matrix_document.h"
 #include "harness/plan/run_options.h"
 
 namespace mongo {
@@ -96,6 +100,49 @@ TEST(RunOptions, HaveOneNameEach) {
     std::string name = "--" + std::string(option.inverted ? "no-" : "") + option.key;
     std::replace(name.begin(), name.end(), '_', '-');
     EXPECT_EQ(option.name, name);
+  }
+}
+
+/// "MOUNTPOINT", "--no-latency" and "mount_point", "latency" without what tells them apart.
+std::string bare(std::string name) {
+  if (name.starts_with("--")) name.erase(0, name.starts_with("--no-") ? 5 : 2);
+  std::erase_if(name, [](char c) { return c == '-' || c == '_'; });
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+TEST(RunOptions, AreTheKeysOfAMatrixAndTheOtherWayRound) {
+  // The matrix has its own say about where results go.
+  const std::set<std::string> of_a_single_run{"LOG", "--results"};
+  std::set<std::string> options, keys;
+  for (const RunOption& option : run_options()) {
+    EXPECT_EQ(option.key.empty(), of_a_single_run.count(option.name) == 1) << option.name;
+    if (option.key.empty()) continue;
+    EXPECT_EQ(bare(option.name), bare(option.key));
+    options.insert(bare(option.name));
+  }
+  for (const MatrixKey& key : matrix_keys()) {
+    if (key.name == "options") continue;  // names a set of the others
+    ASSERT_NE(key.option, nullptr) << key.name;
+    EXPECT_EQ(key.option->key, key.name);
+    keys.insert(bare(key.name));
+  }
+  EXPECT_EQ(keys, options);
+}
+
+TEST(RunOptions, StandInTheReadmeAndInTheExample) {
+  const auto read = [](const std::string& file) {
+    std::ifstream in(std::string(MONGO_SOURCE_DIR) + file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string readme = read("/README.md"), example = read("/configs/example.yaml");
+  for (const RunOption& option : run_options()) {
+    const std::string row = option.is_argument() ? "\n| " + option.name + " | " : "`" + option.name;
+    EXPECT_NE(readme.find(row), std::string::npos) << option.name;
+    if (option.key.empty()) continue;
+    const bool there = example.find("\n" + option.key + ":") != std::string::npos ||
+                       example.find(" " + option.key + ": ") != std::string::npos;
+    EXPECT_TRUE(there) << option.key;
   }
 }
 

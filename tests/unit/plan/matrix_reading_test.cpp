@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/plan/matrix.h"
+#include "tests/support/comma_locale.h"
 #include "tests/unit/plan/matrix_support.h"
 
 namespace mongo {
@@ -106,6 +107,26 @@ TEST(MatrixReading, SizesHaveOneTable) {
       on_a_device("matrix: {filesystem: ext4, bytes_per_tree: 1.5M, median_file_sizes: [[100, 4KiB]]}"), "m");
   EXPECT_EQ(resolve(matrix.cells[0].request).profile.name,
             "classic (median-file-sizes 100,4096; bytes-per-tree 1572864)");
+}
+
+// Case 48.
+TEST(MatrixReading, NumbersHaveAPointInEveryLocale) {
+  const std::string good = "matrix: {filesystem: ext4, bytes_per_tree: 1.5M, median_file_sizes: 12345}";
+  const auto name = [&] { return resolve(parse_matrix(on_a_device(good), "m.yaml").cells[0].request).profile.name; };
+  const std::string before = name();
+  EXPECT_TRUE(contains(before, "bytes-per-tree 1572864")) << before;
+  const auto refusals = [] {
+    EXPECT_TRUE(contains(with("bytes_per_tree", "2,88M"), "m.yaml:4:19: bytes_per_tree: '2,88M'"))
+        << with("bytes_per_tree", "2,88M");
+    EXPECT_TRUE(contains(with("phase_timeout", "2,88"), "m.yaml:4:18: phase_timeout: '2,88': it is not made of digits"))
+        << with("phase_timeout", "2,88");
+    EXPECT_TRUE(contains(with("processes", "'2,88'"), "m.yaml:4:14: processes: '2,88': it is not made of digits"));
+    EXPECT_EQ(with("bytes_per_tree", "2.75M"), "");
+  };
+  refusals();
+  const test::CommaLocale comma;
+  EXPECT_EQ(name(), before);
+  refusals();
 }
 
 TEST(MatrixReading, ListsCanBeOneValue) {

@@ -130,7 +130,7 @@ bool is_beyond_a_schema(const std::string& message) {
   for (const char* part :
        {"there is no option set", "says it too", "is no phase of this run", "no cell of", "cells, more than",
         "at most 10000 are allowed", "is for loop:", "it is missing for the cell", "there is nothing to take from",
-        "twice", "needs the files that create makes"}) {
+        "twice", "needs the files that create makes", " cannot be used with "}) {
     if (contains(message, part)) return true;
   }
   return false;

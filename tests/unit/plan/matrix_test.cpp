@@ -121,6 +121,50 @@ TEST(Matrix, ValuesThatMeanTheSameAreOne) {
   EXPECT_TRUE(contains(included.warnings[0], "the same as an earlier one")) << included.warnings[0];
 }
 
+TEST(Matrix, OptionsThatNoRunWouldTakeAreRefusedBeforeAnything) {
+  // The place is that of the value, wherever it comes from.
+  EXPECT_TRUE(
+      refusal_of(on_a_device("matrix:\n  filesystem: [ext4]\n  mkfs_options: ['-N 4000', '-X 1']\n"))
+          .starts_with("m.yaml:4:29: mkfs_options: '-X' cannot be used with ext4: refused is what this tool sets "
+                       "itself, what makes no file system, and what names files or devices. Can be used: -b "))
+      << refusal_of(on_a_device("matrix:\n  filesystem: [ext4]\n  mkfs_options: ['-N 4000', '-X 1']\n"));
+  EXPECT_TRUE(refusal_of(on_a_device("matrix:\n  filesystem: [ext4]\n  mkfs_options: ['-N 4000', '-X 1']\n"))
+                  .ends_with(". In the cell filesystem ext4, mkfs_options -X 1"));
+  EXPECT_EQ(refusal_of(on_a_device("defaults: {mount_options: [noatime, ro]}\nmatrix: {filesystem: [ext4, xfs]}")),
+            "m.yaml:2:27: mount_options: 'ro' cannot be used: a benchmark has to write. Leave it out. In the cell "
+            "filesystem ext4");
+  // What one file system takes and another does not: the cell is named.
+  const std::string both = "matrix: {filesystem: [xfs, ext4], processes: [1, 2]}\n";
+  const std::string sets = "option_sets: {small: {mkfs_options: '-s size=4096'}, plain: {}}\n";
+  const std::string from_set =
+      refusal_of(on_a_device(sets + "matrix: {filesystem: [xfs, ext4], options: [plain, small]}"));
+  EXPECT_TRUE(from_set.starts_with("m.yaml:2:37: mkfs_options: '-s' cannot be used with ext4: ")) << from_set;
+  EXPECT_TRUE(from_set.ends_with(". In the cell options small, filesystem ext4")) << from_set;
+  const std::string included = refusal_of(on_a_device(both + "include:\n  - {processes: 2, mkfs_options: -K -n 8}"));
+  EXPECT_TRUE(included.starts_with("m.yaml:4:34: mkfs_options: '-n' cannot be used with ext4: ")) << included;
+  EXPECT_TRUE(included.ends_with(". In the cell filesystem ext4, processes 2, mkfs_options -K -n 8")) << included;
+  const std::string own = refusal_of(on_a_device(both + "include: [{filesystem: ext2, mount_options: 'loop'}]"));
+  EXPECT_EQ(own,
+            "m.yaml:3:45: mount_options: 'loop' cannot be used: loop devices are the tool's own: give the device as "
+            "loop:PATH. Leave it out. In the cell filesystem ext2, mount_options loop");
+  // Another device, also one that hides in a value.
+  EXPECT_TRUE(contains(refusal_of(on_a_device("matrix: {filesystem: ext4, mkfs_options: '-J device=LABEL=x'}")),
+                       "m.yaml:2:42: mkfs_options: '-J device=LABEL=x' has 'device', which is refused"));
+  EXPECT_TRUE(contains(refusal_of(on_a_device("matrix: {filesystem: ext4, mkfs_options: /dev/sdb}")),
+                       "m.yaml:2:42: mkfs_options: '/dev/sdb' is neither an option nor the value of one"));
+}
+
+TEST(Matrix, OptionsOfCellsThatAreNotInThePlanAreNotRefused) {
+  const std::string two = "matrix: {filesystem: [xfs, ext4], mkfs_options: ['', '-s size=4096']}\n";
+  EXPECT_TRUE(contains(refusal_of(on_a_device(two)), "'-s' cannot be used with ext4"));
+  EXPECT_EQ(cells(two + "exclude: [{filesystem: ext4, mkfs_options: '-s size=4096'}]"), "xfs |xfs -s size=4096|ext4 ");
+  EXPECT_EQ(refusal_of(on_a_device("option_sets: {bad: {mount_options: bind}, good: {}}\n"
+                                   "matrix: {filesystem: ext4, options: [bad, good]}\nexclude: [{options: bad}]")),
+            "");
+  // What the lists let through is left to mkfs and the kernel.
+  EXPECT_EQ(refusal_of(on_a_device("matrix: {filesystem: xfs, mkfs_options: -b size=3, mount_options: bogus=1}")), "");
+}
+
 TEST(Matrix, ExplosionsAreRefusedBeforeTheyAreMade) {
   const auto start = std::chrono::steady_clock::now();
   std::string axes = "matrix:\n";
@@ -204,7 +248,7 @@ TEST(Matrix, IdsDependOnTheCellAlone) {
 
 TEST(Matrix, IdsAreUniqueNamesOfFiles) {
   const Matrix matrix =
-      parse_matrix(on_a_device("matrix:\n  filesystem: [ext4]\n  mkfs_options: ['', '-O ^x', '-O x', '-O  -x', "
+      parse_matrix(on_a_device("matrix:\n  filesystem: [ext4]\n  mount_options: ['', '-O ^x', '-O x', '-O  -x', "
                                "'/../\xc3\xa4', '\xc3\xa4', '" +
                                std::string(900, 'x') + "', '" + std::string(901, 'x') + "', '^', '^^', '.', '-.-']\n"),
                    "m.yaml");

@@ -1,4 +1,4 @@
-#include "harness/device/mkfs_options.h"
+#include "harness/plan/mkfs_options.h"
 
 #include <gtest/gtest.h>
 

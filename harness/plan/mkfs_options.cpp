@@ -1,4 +1,4 @@
-#include "harness/device/mkfs_options.h"
+#include "harness/plan/mkfs_options.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "harness/core/errors.h"
-#include "harness/device/system_files.h"
+#include "harness/core/quote.h"
 
 namespace mongo {
 namespace {
@@ -42,7 +42,7 @@ class Check {
 
  private:
   [[noreturn]] static void refuse(const std::string& word, const std::string& reason) {
-    throw UsageError(fmt::format("--mkfs-options: '{}' {}", devio::printable(word), reason));
+    throw UsageError(fmt::format("--mkfs-options: '{}' {}", printable(word), reason));
   }
 
   /// The entry for "-N" or "--nodesize".
@@ -55,7 +55,7 @@ class Check {
     for (const std::string& option : rules_.options) all += (all.empty() ? "" : ", ") + option;
     refuse(word, fmt::format("{}cannot be used with {}: refused is what this tool sets itself, what makes no file "
                              "system, and what names files or devices. Can be used: {}",
-                             name == word ? "" : fmt::format("({}) ", devio::printable(name)), rules_.filesystem,
+                             name == word ? "" : fmt::format("({}) ", printable(name)), rules_.filesystem,
                              all.empty() ? "none" : all));
   }
 
@@ -85,7 +85,7 @@ class Check {
     const std::string& text = words_[at_];
     // mke2fs knows negative sizes; anything else is an option whose predecessor lost its value.
     if (text.starts_with('-') && (text.size() < 2 || text[1] < '0' || text[1] > '9')) {
-      refuse(word, fmt::format("lacks its value ({}): '{}' follows", entry, devio::printable(text)));
+      refuse(word, fmt::format("lacks its value ({}): '{}' follows", entry, printable(text)));
     }
     value(text, fmt::format("{} {}", word, text));
   }
