@@ -215,6 +215,7 @@ struct RunRecord {
   std::string run_id;      // 20261130T165001Z-1a2b3c; sorts by time
   std::string started_at;  // UTC, 2026-11-30T16:50:01Z
   std::string ended_at;
+  std::string utc_offset;  // of the local time at the start, +01:00; empty: not known
   std::string mongo_version;
   std::string log;
   Status status = Status::ok;

@@ -164,8 +164,7 @@ std::optional<Answer> read_answer(int file) {
 
 }  // namespace
 
-CellProcess::CellProcess(const CellJob& job)
-    : cell_(job.cell), start_(Clock::now()), started_at_(utc_now()) {
+CellProcess::CellProcess(const CellJob& job) : cell_(job.cell), start_(Clock::now()), started_(std::time(nullptr)) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw RunError("start", "pipe: " + errno_text(errno));
   news_ = Descriptor(ends[0]);
@@ -221,9 +220,7 @@ std::optional<CellOutcome> CellProcess::outcome() {
   return make_outcome(ended < 0 ? 0 : status);
 }
 
-double CellProcess::elapsed_seconds() const {
-  return std::chrono::duration<double>(Clock::now() - start_).count();
-}
+double CellProcess::elapsed_seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
 CellOutcome CellProcess::make_outcome(int status) const {
   CellOutcome outcome;
@@ -234,7 +231,8 @@ CellOutcome CellProcess::make_outcome(int status) const {
   } else {
     outcome.died = true;
     outcome.record = record_of(*cell_, Status::failed, how_it_ended(status));
-    outcome.record.started_at = started_at_;
+    outcome.record.started_at = utc_text(started_);
+    outcome.record.utc_offset = utc_offset(started_);
   }
   return outcome;
 }

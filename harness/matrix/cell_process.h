@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <ctime>
 #include <optional>
 #include <string>
 
@@ -29,8 +30,8 @@ struct CellOutcome {
   double seconds = 0;
 };
 
-/// A cell that is run in a process of its own, so that its crash, its mount namespace and its signals are not ours. When
-/// this process is killed, the cell is interrupted and undone all the same.
+/// A cell that is run in a process of its own, so that its crash, its mount namespace and its signals are not ours.
+/// When this process is killed, the cell is interrupted and undone all the same.
 class CellProcess {
  public:
   /// Starts it. Must be called while this process has no other thread. Throws RunError.
@@ -57,7 +58,7 @@ class CellProcess {
 
   const Cell* cell_;
   std::chrono::steady_clock::time_point start_;
-  std::string started_at_;
+  std::time_t started_;
   Descriptor news_, news_end_, answer_file_, pidfd_;
   std::string text_;  // of the news, not yet a whole line
   pid_t pid_ = -1;

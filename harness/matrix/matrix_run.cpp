@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <ctime>
 
 #include "harness/core/errors.h"
 #include "harness/device/journal.h"
@@ -64,7 +65,9 @@ MatrixRun::MatrixRun(RunFolder folder, CellList list, Descriptor lock, const Int
   state_.run = folder_.name();
   state_.mongo_version = MONGO_VERSION;
   state_.host = host_name();
-  state_.started_at = utc_now();
+  const std::time_t now = std::time(nullptr);
+  state_.started_at = utc_text(now);
+  state_.utc_offset = utc_offset(now);
   state_.cells = waiting_cells(list_);
 }
 
@@ -96,6 +99,7 @@ MatrixRun MatrixRun::take_up(const RunFolder& folder, const std::string& matrix_
   MatrixRun run(folder, std::move(list), lock_run(folder, watch), watch);
   const MatrixState before = state_from_text(read_whole_file(folder.state_file()), folder.state_file());
   run.state_.started_at = before.started_at;
+  run.state_.utc_offset = before.utc_offset;
   run.state_.devices = before.devices;
   for (const PlannedDevice& now : look_at_devices(run.list_.cells, run.list_.folder)) {
     for (PlannedDevice& device : run.state_.devices) {
@@ -174,7 +178,9 @@ void MatrixRun::start_cells(MatrixObserver& observer) {
       continue;
     }
     CellState& cell = state_.cells[*index];
-    cell = CellState{cell.id, cell.repeat, cell.log, CellStatus::running, "", utc_now()};
+    const std::time_t now = std::time(nullptr);
+    cell = CellState{cell.id, cell.repeat, cell.log, CellStatus::running, "", utc_text(now)};
+    cell.utc_offset = utc_offset(now);
     save();
     // A killed process may have added its results and no record: they would be there twice.
     remove_results_of(cell.log);

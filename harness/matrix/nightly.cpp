@@ -70,6 +70,7 @@ std::string call_hook(const std::string& program, const RunFolder& folder, const
       {"MONGO_MATRIX_INCOMPLETE", std::to_string(counts.incomplete)},
       {"MONGO_MATRIX_FAILED", std::to_string(counts.failed)},
       {"MONGO_MATRIX_UNSUPPORTED", std::to_string(counts.unsupported)},
+      {"MONGO_MATRIX_SKIPPED", std::to_string(counts.skipped)},
       {"MONGO_MATRIX_REASON", state.reason},
   };
   for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);

@@ -68,9 +68,10 @@ std::optional<std::string> why_another_device(const std::vector<PlannedDevice>& 
   try {
     const PlannedDevice now = look_at(device, folder);
     if (now == *before) return std::nullopt;
-    return fmt::format("{} leads to another device than when the run began: {}, and not {}. Name it by something that "
-                       "does not move, as below /dev/disk/by-id",
-                       one_line(device.given), description(now), description(*before));
+    return fmt::format(
+        "{} leads to another device than when the run began: {}, and not {}. Name it by something that "
+        "does not move, as below /dev/disk/by-id",
+        one_line(device.given), description(now), description(*before));
   } catch (const DeviceRefused& refused) {
     return fmt::format("the device is not there any more: {}", refused.what());
   }

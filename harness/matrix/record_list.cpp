@@ -46,10 +46,11 @@ std::vector<DoneCell> read_done_cells(const std::string& path) {
       const auto text_at = [&json](const char* key) {
         return json.at(key).is_null() ? std::string() : json.at(key).get<std::string>();
       };
+      const std::string offset = json.contains("utc_offset") ? text_at("utc_offset") : "";  // earlier ones lack it
       const std::optional<Status> status = parse_status(text_at("status"));
       if (!status) throw std::invalid_argument("there is no status " + text_at("status"));
-      done.push_back(
-          {text_at("log"), cell_status(*status), text_at("reason"), text_at("started_at"), text_at("ended_at")});
+      done.push_back({text_at("log"), cell_status(*status), text_at("reason"), text_at("started_at"),
+                      text_at("ended_at"), offset});
     } catch (const std::exception& error) {
       throw UsageError(
           fmt::format("{}:{}: this is no record of a cell: {}", one_line(path), number, one_line(error.what())));
@@ -113,6 +114,7 @@ std::vector<CellState> states_to_resume(std::vector<CellState> cells, const std:
     if (cell.status != record.status) {
       cell =
           CellState{cell.id, cell.repeat, cell.log, record.status, record.reason, record.started_at, record.ended_at};
+      cell.utc_offset = record.utc_offset;
     }
   }
   return cells;

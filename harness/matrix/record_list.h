@@ -12,7 +12,7 @@ namespace mongo {
 struct DoneCell {
   std::string log;
   CellStatus status = CellStatus::ok;
-  std::string reason, started_at, ended_at;
+  std::string reason, started_at, ended_at, utc_offset;
 };
 
 /// The cells that have a record. A last line without its end, as after a kill, is no record. Throws UsageError for a

@@ -59,7 +59,7 @@ RunFolder make_run_folder(const std::string& results) {
   if (above.empty()) throw RunError("results", fmt::format("there is no folder {}", one_line(results)));
   // The suffix is random: a name that is taken is tried again with another one.
   for (int attempt = 0; attempt < 100; ++attempt) {
-    const RunFolder folder{above + "/" + make_run_id()};
+    const RunFolder folder{above + "/" + make_run_id(std::time(nullptr))};
     if (mkdir(folder.path.c_str(), 0755) == 0) {
       const Descriptor opened(open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
       if (opened) fsync(opened.get());

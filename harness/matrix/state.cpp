@@ -30,6 +30,9 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr)
 
 std::string text_of(const Json& json) { return json.is_null() ? "" : json.get<std::string>(); }
 
+/// Runs that were begun with an earlier version do not have it.
+std::string offset_of(const Json& json) { return json.contains("utc_offset") ? text_of(json.at("utc_offset")) : ""; }
+
 }  // namespace
 
 const char* cell_status_name(CellStatus status) {
@@ -70,6 +73,7 @@ Json to_json(const CellState& cell) {
           {"reason", text_or_null(cell.reason)},
           {"started_at", text_or_null(cell.started_at)},
           {"ended_at", text_or_null(cell.ended_at)},
+          {"utc_offset", text_or_null(cell.utc_offset)},
           {"seconds", cell.seconds ? Json(*cell.seconds) : Json(nullptr)},
           {"used_bytes", cell.used_bytes ? Json(*cell.used_bytes) : Json(nullptr)}};
 }
@@ -98,6 +102,7 @@ CellState cell_from_json(const Json& json) {
   cell.reason = text_of(json.at("reason"));
   cell.started_at = text_of(json.at("started_at"));
   cell.ended_at = text_of(json.at("ended_at"));
+  cell.utc_offset = offset_of(json);
   if (!json.at("seconds").is_null()) cell.seconds = json.at("seconds").get<double>();
   if (!json.at("used_bytes").is_null()) cell.used_bytes = json.at("used_bytes").get<std::uint64_t>();
   return cell;
@@ -114,6 +119,7 @@ std::string state_to_text(const MatrixState& state) {
                {"host", text_or_null(state.host)},
                {"started_at", state.started_at},
                {"ended_at", text_or_null(state.ended_at)},
+               {"utc_offset", text_or_null(state.utc_offset)},
                {"reason", text_or_null(state.reason)},
                {"devices", devices}};
   // A cell a line: for people who look into the file, and for diff.
@@ -136,6 +142,7 @@ MatrixState state_from_text(const std::string& text, const std::string& name) {
     state.host = text_of(json.at("host"));
     state.started_at = json.at("started_at");
     state.ended_at = text_of(json.at("ended_at"));
+    state.utc_offset = offset_of(json);
     state.reason = text_of(json.at("reason"));
     for (const Json& item : json.at("devices")) state.devices.push_back(device_from_json(item));
     for (const Json& item : json.at("cells")) state.cells.push_back(cell_from_json(item));

@@ -22,10 +22,11 @@ struct CellState {
   int repeat = 1;
   std::string log;  // "ID-rREPEAT"
   CellStatus status = CellStatus::waiting;
-  std::string reason = {};                     // why it is not ok; empty otherwise
-  std::string started_at = {}, ended_at = {};  // UTC; empty when it has not
-  std::optional<double> seconds = {};          // from its start to the last undo
+  std::string reason = {};                       // why it is not ok; empty otherwise
+  std::string started_at = {}, ended_at = {};    // UTC; empty when it has not
+  std::optional<double> seconds = {};            // from its start to the last undo
   std::optional<std::uint64_t> used_bytes = {};  // the most that its file system used, over the empty one
+  std::string utc_offset = {};                   // of the local time at its start: "+01:00"
   bool operator==(const CellState&) const = default;
 };
 
@@ -44,7 +45,8 @@ struct MatrixState {
   std::string mongo_version;  // of the process that ran it last
   std::string host;           // where that was
   std::string started_at, ended_at;
-  std::string reason;  // why it ended before its last cell; empty when it did not
+  std::string utc_offset;  // of the local time at the start: "+01:00"; empty: not known
+  std::string reason;      // why it ended before its last cell; empty when it did not
   std::vector<PlannedDevice> devices;
   std::vector<CellState> cells;
   bool operator==(const MatrixState&) const = default;

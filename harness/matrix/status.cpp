@@ -117,6 +117,7 @@ Json to_json(const MatrixStatus& status) {
                                                     : "ended"},
           {"started_at", text(status.state.started_at)},
           {"ended_at", text(status.state.ended_at)},
+          {"utc_offset", text(status.state.utc_offset)},
           {"reason", text(status.state.reason)},
           {"counts",
            {{"cells", status.state.cells.size()},

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "harness/core/descriptor.h"
@@ -47,6 +48,36 @@ std::string no_record_text(const std::string& path) {
   return text;
 }
 
+/// What the parser says, without its own place.
+std::string parser_words(const Json::parse_error& error) {
+  const std::string text = error.what();
+  const std::size_t place = text.find(", column ");
+  const std::size_t words = place == std::string::npos ? place : text.find(": ", place);
+  return one_line(words == std::string::npos ? text : text.substr(words + 2));
+}
+
+bool is_digit(const std::string& text, std::size_t at) {
+  return at < text.size() && text[at] >= '0' && text[at] <= '9';
+}
+
+/// A line that a crash cut short is passed over, and so is one that was no record from the beginning. One that is
+/// broken in the middle is an error: the run in it would be missing without anybody noticing.
+std::string why_passed_over(const std::string& line, const Json::parse_error& error, const std::string& place) {
+  const std::size_t size = line.find_last_not_of('\0') + 1;  // where blocks were never written
+  if (line.find('{') != line.find_first_not_of(" \t\xef\xbb\xbf")) return "this line is no JSON and was passed over";
+  if (error.byte > size) return "this line is cut short, as by a crash, and was passed over";
+  const std::size_t end = std::max<std::size_t>(error.byte, 1);
+  std::size_t number = end;
+  while (number > 0 && is_digit(line, number - 1)) --number;
+  const bool comma = number < end && number > 1 && line[number - 1] == ',' && is_digit(line, number - 2);
+  const auto column = std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(end),
+                                    [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; });
+  const std::size_t shown = end - std::min<std::size_t>(end, 40);
+  throw UsageError(fmt::format("{}:{}: this line is no JSON: {}, at the end of '{}'{}", place, column,
+                               parser_words(error), one_line(line.substr(shown, end - shown)),
+                               comma ? ". Decimal numbers have a point, not a comma" : ""));
+}
+
 }  // namespace
 
 RecordFile read_records(const std::string& path) {
@@ -62,12 +93,15 @@ RecordFile read_records(const std::string& path) {
     at = whole ? newline + 1 : text.size();
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
 
-    const std::string place = fmt::format("{}:{}: ", one_line(path), number);
-    const Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded()) {
-      file.warnings.push_back(place + (whole ? "this line is no JSON and was passed over"
-                                             : "this line is cut short, as by a crash, and was passed over"));
+    const std::string at_line = fmt::format("{}:{}", one_line(path), number), place = at_line + ": ";
+    Json json;
+    try {
+      json = Json::parse(line);
+    } catch (const Json::parse_error& error) {
+      file.warnings.push_back(place + why_passed_over(line, error, at_line));
       continue;
+    } catch (const Json::out_of_range& error) {
+      throw UsageError(place + "this line is no JSON: " + one_line(error.what()));
     }
     if (json.is_object() && json.contains("schema") && json["schema"].is_number_unsigned() &&
         json["schema"].get<std::uint64_t>() < record_schema) {

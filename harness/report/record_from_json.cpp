@@ -333,6 +333,8 @@ RunRecord record_from_json(const Json& json) {
   record.run_id = node.at("run_id").name();
   record.started_at = node.at("started_at").text_or_null();
   record.ended_at = node.at("ended_at").text_or_null();
+  // Earlier records of this schema do not have it.
+  if (node.has("utc_offset")) record.utc_offset = node.at("utc_offset").text_or_null();
   record.status = node.at("status").status();
   record.reason = node.at("reason").text_or_null();
   record.notes = node.at("notes").texts();

@@ -232,6 +232,7 @@ Json to_json(const RunRecord& record) {
   json["run_id"] = text(record.run_id);
   json["started_at"] = text_or_null(record.started_at);
   json["ended_at"] = text_or_null(record.ended_at);
+  json["utc_offset"] = text_or_null(record.utc_offset);
   json["status"] = status_name(record.status);
   json["reason"] = text_or_null(record.reason);
   json["notes"] = texts(record.notes);

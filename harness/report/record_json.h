@@ -27,12 +27,13 @@ RunRecord record_from_json(const nlohmann::ordered_json& json);
 
 struct RecordFile {
   std::vector<RunRecord> records;     // in the order of the file: oldest first
-  std::vector<std::string> warnings;  // "FILE:LINE: ..." for each line that is no JSON and was passed over
+  std::vector<std::string> warnings;  // "FILE:LINE: ..." for each line that was passed over
 };
 
-/// Reads a .jsonl file. A line that is no JSON, such as one cut short by a crash, is passed over with a warning. Throws
-/// UsageError with file, line and reason for a record that record_from_json refuses, and for a file that does not
-/// exist, cannot be read, is a directory or a device, or holds no record.
+/// Reads a .jsonl file. A line that is no object, or one that was cut short by a crash, is passed over with a warning.
+/// Throws UsageError with file, line and reason for an object that is broken in the middle, as by a decimal comma, and
+/// for a record that record_from_json refuses; also for a file that does not exist, cannot be read, is a directory or a
+/// device, or holds no record.
 RecordFile read_records(const std::string& path);
 
 }  // namespace mongo

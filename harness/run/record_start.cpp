@@ -1,6 +1,7 @@
 #include "harness/run/record_start.h"
 
 #include <algorithm>
+#include <ctime>
 #include <string_view>
 
 #include "harness/device/mount.h"
@@ -11,8 +12,10 @@ namespace mongo {
 
 RunRecord start_record(const Cell& cell) {
   RunRecord record;
-  record.run_id = make_run_id();
-  record.started_at = utc_now();
+  const std::time_t now = std::time(nullptr);
+  record.run_id = make_run_id(now);
+  record.started_at = utc_text(now);
+  record.utc_offset = utc_offset(now);
   record.mongo_version = MONGO_VERSION;
   record.log = cell.log;
   record.host = describe_host();

@@ -66,9 +66,12 @@ class KillRounds {
         " (" + std::to_string(moment) + " us after the start, status " + std::to_string(status) + ")";
     // A signal before main has begun ends the program at once; after the work there is nothing to interrupt.
     // Of signals that arrive together the kernel delivers the lowest number first.
-    const bool expected = status == 0 || std::any_of(signals.begin(), signals.end(), [&](int signal_number) {
-                            return status == -signal_number || (!killed && status == 128 + signal_number);
-                          }) || has_hung(status);
+    const bool expected = status == 0 ||
+                          std::any_of(signals.begin(), signals.end(),
+                                      [&](int signal_number) {
+                                        return status == -signal_number || (!killed && status == 128 + signal_number);
+                                      }) ||
+                          has_hung(status);
     if (!expected) return "unexpected status" + when + ": " + slurp(output());
     if (killed) {
       const CommandResult cleanup = RealRunner().run({{program_, "cleanup"}, std::chrono::minutes(2)});
@@ -142,7 +145,8 @@ class KillRounds {
     for (const auto& process : fs::directory_iterator("/proc")) {
       const std::string name = slurp(process.path().string() + "/comm");
       // One that has ended and that nobody has waited for yet has no memory any more.
-      if (name == program && !slurp(process.path().string() + "/cmdline").empty()) found.insert(process.path().filename().string());
+      if (name == program && !slurp(process.path().string() + "/cmdline").empty())
+        found.insert(process.path().filename().string());
     }
     return found;
   }

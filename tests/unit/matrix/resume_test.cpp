@@ -18,6 +18,7 @@ class ResumeTest : public test::FolderTest {
     made.reason = reason;
     made.started_at = "2026-11-30T16:50:01Z";
     made.ended_at = "2026-11-30T16:50:05Z";
+    made.utc_offset = "+05:30";
     PhaseRecord& phase = made.passes.emplace_back().phases.emplace_back();
     phase.name = "create";
     phase.label = "Create";
@@ -39,6 +40,7 @@ TEST_F(ResumeTest, RecordsSayWhatIsDone) {
   EXPECT_EQ(done[1].status, CellStatus::failed);
   EXPECT_EQ(done[1].reason, "mkfs: no");
   EXPECT_EQ(done[1].ended_at, "2026-11-30T16:50:05Z");
+  EXPECT_EQ(done[1].utc_offset, "+05:30");
   EXPECT_EQ(read_records(list()).records.size(), 2U);
 }
 
@@ -75,25 +77,26 @@ TEST_F(ResumeTest, SomethingElseIsNotTakenForRecords) {
 
 TEST_F(ResumeTest, TheRecordDecides) {
   using enum CellStatus;
-  const std::vector<CellState> states =
-      states_to_resume({cell("done", 1, ok, 3), cell("state-not-written", 1, running), cell("no-record", 1, running),
-                        cell("interrupted", 1, interrupted), cell("never-begun", 1), cell("claims-it", 1, ok, 4),
-                        cell("failed", 1, failed, 1), cell("unsupported", 1, unsupported, 0)},
-                       {{"done-r1", ok, "", "", ""},
-                        {"state-not-written-r1", incomplete, "no room", "2026-11-30T16:50:01Z", "2026-11-30T16:50:05Z"},
-                        {"failed-r1", failed, "", "", ""},
-                        {"unsupported-r1", unsupported, "", "", ""}});
+  const std::vector<CellState> states = states_to_resume(
+      {cell("done", 1, ok, 3), cell("state-not-written", 1, running), cell("no-record", 1, running),
+       cell("interrupted", 1, interrupted), cell("never-begun", 1), cell("claims-it", 1, ok, 4),
+       cell("failed", 1, failed, 1), cell("unsupported", 1, unsupported, 0)},
+      {{"done-r1", ok, "", "", "", ""},
+       {"state-not-written-r1", incomplete, "no room", "2026-11-30T16:50:01Z", "2026-11-30T16:50:05Z", "+05:30"},
+       {"failed-r1", failed, "", "", "", ""},
+       {"unsupported-r1", unsupported, "", "", "", ""}});
   const std::vector<CellStatus> expected{ok, incomplete, waiting, waiting, waiting, waiting, failed, unsupported};
   for (std::size_t i = 0; i < states.size(); ++i) EXPECT_EQ(states[i].status, expected[i]) << states[i].log;
   EXPECT_EQ(states[0].seconds, 3);
   EXPECT_EQ(states[1].reason, "no room");
   EXPECT_EQ(states[1].ended_at, "2026-11-30T16:50:05Z");
+  EXPECT_EQ(states[1].utc_offset, "+05:30");
   EXPECT_EQ(states[5].seconds, std::nullopt);
 }
 
 TEST_F(ResumeTest, ARepeatIsACellOfItsOwn) {
   const std::vector<CellState> states =
-      states_to_resume({cell("a", 1, CellStatus::running), cell("a", 2)}, {{"a-r1", CellStatus::ok, "", "", ""}});
+      states_to_resume({cell("a", 1, CellStatus::running), cell("a", 2)}, {{"a-r1", CellStatus::ok, "", "", "", ""}});
   EXPECT_EQ(states[0].status, CellStatus::ok);
   EXPECT_EQ(states[1].status, CellStatus::waiting);
 }

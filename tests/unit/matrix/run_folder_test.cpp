@@ -27,6 +27,7 @@ class RunFolderTest : public test::FolderTest {
   }
 };
 
+// Case 44; the names' own tests are in tests/unit/run.
 TEST_F(RunFolderTest, NamesAreUtcInEveryZone) {
   for (const char* zone : {"Europe/Berlin", "Asia/Kolkata", "America/St_Johns", "UTC"}) {
     in_zone(zone);

@@ -1,7 +1,11 @@
 #include "harness/matrix/state.h"
 
+#include <limits>
+
 #include "harness/core/errors.h"
 #include "harness/matrix/files.h"
+#include "tests/support/comma_locale.h"
+#include "tests/support/strict_json.h"
 #include "tests/unit/matrix/folder_test.h"
 
 namespace mongo {
@@ -17,12 +21,16 @@ MatrixState sample() {
   state.mongo_version = "0.1.0";
   state.host = "host1";
   state.started_at = "2026-11-30T16:50:01Z";
+  state.utc_offset = "+05:30";
   for (const CellStatus status :
        {CellStatus::ok, CellStatus::incomplete, CellStatus::failed, CellStatus::unsupported, CellStatus::skipped,
         CellStatus::interrupted, CellStatus::running, CellStatus::waiting}) {
     CellState cell{"ext4-p1", static_cast<int>(state.cells.size()) + 1, "ext4-p1-r1"};
     cell.status = status;
-    if (status != CellStatus::waiting) cell.started_at = "2026-11-30T16:50:02Z";
+    if (status != CellStatus::waiting) {
+      cell.started_at = "2026-11-30T16:50:02Z";
+      cell.utc_offset = "+02:00";
+    }
     if (is_done(status)) {
       cell.reason = status == CellStatus::ok ? "" : "a \"reason\"\nwith two lines";
       cell.ended_at = "2026-11-30T16:50:03Z";
@@ -42,6 +50,41 @@ TEST_F(StateTest, ComesBackAsItWas) {
   state.reason = "interrupted by SIGINT";
   state.cells.clear();
   EXPECT_EQ(state_from_text(state_to_text(state), "state"), state);
+}
+
+TEST_F(StateTest, RunsOfEarlierVersionsHaveNoOffsets) {
+  std::string text = state_to_text(sample());
+  for (const char* field : {",\"utc_offset\":\"+05:30\"", ",\"utc_offset\":\"+02:00\"", ",\"utc_offset\":null"}) {
+    ASSERT_NE(text.find(field), std::string::npos) << field;
+    for (std::size_t at; (at = text.find(field)) != std::string::npos;) text.erase(at, std::string(field).size());
+  }
+  const MatrixState state = state_from_text(text, "state");
+  EXPECT_EQ(state.utc_offset, "");
+  EXPECT_EQ(state.cells[0].utc_offset, "");
+  EXPECT_EQ(state.cells[0].started_at, "2026-11-30T16:50:02Z");
+}
+
+// Cases 47 and 48.
+TEST_F(StateTest, IsJsonForEveryReaderAndInEveryLocale) {
+  MatrixState state = sample();
+  state.reason = "a \"quote\", \xff and \x1b[2J";
+  state.cells[0].seconds = std::numeric_limits<double>::quiet_NaN();
+  state.cells[1].seconds = std::numeric_limits<double>::infinity();
+  state.cells[2].seconds = 1234567.5;
+  const std::string text = state_to_text(state);
+  EXPECT_EQ(test::StrictJson::problem(text), "");
+  EXPECT_NE(text.find(":1234567.5"), std::string::npos) << text;
+  const test::CommaLocale comma;
+  EXPECT_EQ(state_to_text(state), text);
+  EXPECT_EQ(state_from_text(text, "state").cells[2].seconds, 1234567.5);
+}
+
+TEST_F(StateTest, TheTestTellsWhatIsNotStrict) {
+  EXPECT_EQ(test::StrictJson::problem("{\"a\":[{\"b\":1,\"c\":2},{\"b\":-0.5}],\"b\":null}"), "");
+  for (const char* text : {"", "{\"a\":1,\"b\":{},\"a\":2}", "{\"a\":NaN}", "[Infinity]", "[-Infinity]", "[1e999]",
+                           "[2,88", "1 2", "{}\nmkfs: warning", "mkfs: warning\n{}"}) {
+    EXPECT_NE(test::StrictJson::problem(text), "") << text;
+  }
 }
 
 TEST_F(StateTest, WhatIsNoStateIsRefusedByName) {

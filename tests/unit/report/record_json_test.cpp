@@ -139,7 +139,7 @@ TEST(RecordJson, RefusalsNameThePlaceAndTheReason) {
   EXPECT_EQ(refusal([] { record_from_json(Json(3)); }), "/: must be an object, but is 3");
 }
 
-TEST(RecordJson, EveryFieldIsRequiredButThoseOfSomePhases) {
+TEST(RecordJson, EveryFieldIsRequiredButThoseOfSomePhasesAndNewOnes) {
   const std::set<std::string> of_some_phases{"used_kib", "data_bytes",    "allocated_bytes", "directories",
                                              "files",    "fragmentation", "free_space"};
   std::function<void(const Json&, const std::string&)> visit = [&](const Json& part, const std::string& place) {
@@ -148,9 +148,10 @@ TEST(RecordJson, EveryFieldIsRequiredButThoseOfSomePhases) {
     }
     if (!part.is_object()) return;
     for (const auto& [key, value] : part.items()) {
-      const bool optional = place.find("/phases/") != std::string::npos &&
-                            place.find("fragmentation") == std::string::npos &&
-                            place.find("free_space") == std::string::npos && of_some_phases.count(key) > 0;
+      const bool of_a_phase = place.find("/phases/") != std::string::npos &&
+                              place.find("fragmentation") == std::string::npos &&
+                              place.find("free_space") == std::string::npos && of_some_phases.count(key) > 0;
+      const bool optional = of_a_phase || (place.empty() && key == "utc_offset");  // newer than the schema's number
       Json json = to_json(samples::full());
       json[Json::json_pointer(place)].erase(key);
       const std::string expected =
@@ -196,9 +197,46 @@ TEST_F(RecordFileTest, LinesThatAreNoJsonArePassedOverWithAWarning) {
   const RecordFile file = read_records(path);
   EXPECT_EQ(file.records.size(), 1U);
   ASSERT_EQ(file.warnings.size(), 3U);
-  EXPECT_EQ(file.warnings[0], path + ":1: this line is no JSON and was passed over");
+  EXPECT_EQ(file.warnings[0], path + ":1: this line is cut short, as by a crash, and was passed over");
   EXPECT_EQ(file.warnings[1], path + ":3: this line is no JSON and was passed over");
   EXPECT_EQ(file.warnings[2], path + ":4: this line is cut short, as by a crash, and was passed over");
+}
+
+// Wherever a crash cuts a line off, it is told from a line that is broken.
+TEST_F(RecordFileTest, ALineCutAnywhereIsPassedOver) {
+  RunRecord record = samples::unsupported();
+  record.reason = "\xc3\xa4\\ \x01 \"";
+  record.phase_timeout_seconds = 1.5e-7;
+  const std::string line = to_json_line(record);
+  for (std::size_t size = 1; size < line.size(); ++size) {
+    for (const std::string& zeros : {std::string(), std::string(3, '\0')}) {
+      const std::string path = write(line + "\n" + line.substr(0, size) + zeros + "\n" + line + "\n");
+      const RecordFile file = read_records(path);
+      ASSERT_EQ(file.records.size(), 2U) << size;
+      ASSERT_EQ(file.warnings,
+                std::vector<std::string>{path + ":2: this line is cut short, as by a crash, and was passed over"});
+    }
+  }
+}
+
+// Case 48: a decimal comma is an error with its place. It is neither 2 nor a reason to show the run before it.
+TEST_F(RecordFileTest, ADecimalCommaIsAnErrorWithItsPlace) {
+  const std::string good = to_json_line(samples::full());
+  const std::size_t at = good.find("\"seconds\":", good.find("\"phases\"")) + std::string("\"seconds\":").size();
+  const auto with = [&](const std::string& number) {
+    return std::string(good).replace(at, good.find(',', at) - at, number);
+  };
+  const std::size_t column = at + std::string("2,88").size();
+  const std::string refusal = refused(write(good + "\n" + with("2,88") + "\n"));
+  EXPECT_EQ(refusal.find("DIR/log.jsonl:2:" + std::to_string(column) + ": this line is no JSON: "), 0U) << refusal;
+  EXPECT_TRUE(samples::contains(refusal, "\"seconds\":2,88'. Decimal numbers have a point, not a comma")) << refusal;
+  EXPECT_EQ(refused(write(with("\"2,88\"") + "\n")),
+            "DIR/log.jsonl:1: /passes/0/phases/0/seconds: must be a number, 0 or more, or null, but is \"2,88\"");
+  for (const char* number : {"NaN", "Infinity", "-Infinity", "nan", ".5", "2.", "0x1", "1 2", "1e999"}) {
+    const std::string other = refused(write(with(number) + "\n"));
+    EXPECT_TRUE(samples::contains(other, "DIR/log.jsonl:1:")) << number << ": " << other;
+    EXPECT_FALSE(samples::contains(other, "not a comma")) << number << ": " << other;
+  }
 }
 
 TEST_F(RecordFileTest, WrongRecordsAreErrors) {

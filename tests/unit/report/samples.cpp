@@ -81,6 +81,7 @@ RunRecord header(const std::string& filesystem) {
   record.run_id = "20261130T165001Z-1a2b3c";
   record.started_at = "2026-11-30T16:50:01Z";
   record.ended_at = "2026-11-30T16:51:07Z";
+  record.utc_offset = "+01:00";
   record.mongo_version = "0.1.0";
   record.log = "log" + filesystem;
   record.host.name = "bench";
