@@ -11,9 +11,13 @@
 
 #include "harness/cli/command.h"
 #include "harness/core/errors.h"
+#include "harness/matrix/files.h"
+#include "harness/matrix/run_folder.h"
+#include "harness/plan/matrix.h"
 #include "harness/report/compare.h"
 #include "harness/report/published.h"
 #include "harness/report/record_json.h"
+#include "harness/report/text.h"
 
 namespace mongo {
 namespace {
@@ -39,6 +43,31 @@ void check_environments(const std::vector<RunRecord>& records, const std::vector
         "(mongo run --environment), or say --across-environments to see them side by side all the same",
         files[0], records[0].environment, files[i], records[i].environment));
   }
+}
+
+/// For the folder of a matrix run the files of its cells, in the order of the matrix file.
+std::vector<std::string> without_folders(const std::vector<std::string>& given, CommandContext& context) {
+  std::vector<std::string> files;
+  for (const std::string& name : given) {
+    std::error_code ignored;
+    if (!fs::is_directory(name, ignored)) {
+      files.push_back(name);
+      continue;
+    }
+    const RunFolder run = find_run_folder(name);
+    std::size_t found = 0;
+    for (const MatrixCell& cell : parse_matrix(read_whole_file(run.matrix_file()), run.matrix_file()).cells) {
+      const std::string file = run.path + "/" + cell.request.log + ".jsonl";
+      if (fs::exists(file, ignored)) {
+        files.push_back(file);
+        ++found;
+      } else {
+        context.console.error(fmt::format("the cell {} has no record and is left out", one_line(cell.request.log)));
+      }
+    }
+    if (found == 0) throw UsageError(fmt::format("no cell of {} has a record yet", one_line(run.path)));
+  }
+  return files;
 }
 
 /// The newest run of each file.
@@ -81,8 +110,9 @@ std::vector<std::string> reference_files(const std::string& asked_for) {
 }
 
 int compare(const CompareOptions& options, CommandContext& context) {
-  const std::vector<RunRecord> runs = newest_runs(options.files, context);
-  if (!options.across_environments) check_environments(runs, options.files);
+  const std::vector<std::string> files = without_folders(options.files, context);
+  const std::vector<RunRecord> runs = newest_runs(files, context);
+  if (!options.across_environments) check_environments(runs, files);
   if (options.published) {
     // These are ratios of their own: where they were measured is no matter.
     const std::vector<RunRecord> published = newest_runs(reference_files(options.reference), context);
@@ -99,7 +129,7 @@ CommandBody add_compare_command(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command = app.add_subcommand(
       "compare", "Print runs side by side as the published tables do: phases down, file systems across.");
-  command->add_option("FILE", options->files, "LOG.jsonl files; the newest run of each is taken")->required();
+  command->add_option("FILE", options->files, "LOG.jsonl files, of which the newest run is taken, or folders of matrix runs")->required();
   CLI::Option* ratios =
       command->add_flag("--ratios", options->ratios, "times and used space as ratios to those of the first run");
   CLI::Option* published = command->add_flag(
@@ -114,7 +144,8 @@ CommandBody add_compare_command(CLI::App& app) {
                     "also runs of which some ran on the host and some in a guest; their times do not compare");
   command->footer(
       "Examples:\n  mongo compare results/logext3.jsonl results/logxfs.jsonl\n"
-      "  mongo compare --published results/logext3.jsonl results/logxfs.jsonl");
+      "  mongo compare --published results/logext3.jsonl results/logxfs.jsonl\n"
+      "  mongo compare results/20261130T165001Z-1a2b3c");
   return [options](CommandContext& context) { return compare(*options, context); };
 }
 

@@ -207,6 +207,32 @@ TEST_F(MatrixCases, TheDryRunTouchesNothingAndLearns) {
   EXPECT_EQ(runs().size(), 1U);
 }
 
+TEST_F(MatrixCases, TheFolderOfARunStandsForItsCells) {
+  const std::string file = matrix("matrix: {filesystem: [xfs, ext2, ext4]}\n");
+  ASSERT_EQ(mongo_matrix_in_results({file, "--seed", "3"}).exit_status, 0);
+  const std::string folder = runs().at(0);
+  CommandResult compared = run({MONGO_PROGRAM, "compare", folder});
+  EXPECT_EQ(compared.exit_status, 0) << compared.err;
+  const auto place = [&](const std::string& word) { return compared.out.find(word); };
+  EXPECT_NE(place("xfs"), std::string::npos) << compared.out;
+  EXPECT_LT(place("xfs"), place("ext2")) << compared.out;
+  EXPECT_LT(place("ext2"), place("ext4")) << compared.out;
+  const auto remove_results_of = [&](const std::string& what) {
+    for (const auto& entry : test::fs::directory_iterator(folder)) {
+      if (entry.path().filename().string().starts_with(what)) test::fs::remove(entry.path());
+    }
+  };
+  remove_results_of("ext2");
+  compared = run({MONGO_PROGRAM, "compare", folder});
+  EXPECT_EQ(compared.exit_status, 0);
+  EXPECT_NE(compared.err.find("has no record"), std::string::npos) << compared.err;
+  EXPECT_EQ(place("ext2"), std::string::npos) << compared.out;
+  remove_results_of("ext4");
+  remove_results_of("xfs");
+  EXPECT_EQ(run({MONGO_PROGRAM, "compare", folder}).exit_status, 2);
+  EXPECT_EQ(run({MONGO_PROGRAM, "compare", results()}).exit_status, 2);
+}
+
 TEST_F(MatrixCases, TheSeedRepeatsTheOrder) {
   const std::string file = matrix("matrix: {filesystem: [ext2, ext3, ext4, xfs, btrfs], processes: [1, 2, 4]}\n");
   const auto order = [&](const std::string& seed) { return mongo_matrix({file, "--dry-run", "--seed", seed}).out; };
