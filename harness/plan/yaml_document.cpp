@@ -17,6 +17,7 @@ namespace mongo {
 namespace {
 
 constexpr std::size_t deepest = 16;
+constexpr const char* byte_order_mark = "\xef\xbb\xbf";
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
@@ -175,7 +176,7 @@ void YamlDocument::fail(YamlPlace place, const std::string& message) const { thr
 
 void YamlDocument::normalise(const std::string& text) {
   text_.reserve(text.size());
-  for (std::size_t i = text.starts_with("\xef\xbb\xbf") ? 3 : 0; i < text.size(); ++i) {
+  for (std::size_t i = text.starts_with(byte_order_mark) ? 3 : 0; i < text.size(); ++i) {
     if (text.compare(i, 2, "\r\n") != 0) text_ += text[i];
   }
   lines_.push_back(0);
@@ -206,6 +207,10 @@ void YamlDocument::check_characters() const {
     if (length == 0) fail(place_of(line, i - lines_[line]), fmt::format("the byte 0x{:02x} is not UTF-8", byte));
     if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
       fail(place_of(line, i - lines_[line]), fmt::format("the control character 0x{:02x} cannot be here", byte));
+    }
+    // The parser passes over one that is first in a document, also where another was before it.
+    if (text_.compare(i, 3, byte_order_mark) == 0) {
+      fail(place_of(line, i - lines_[line]), "a byte order mark can only be at the beginning of the file, and once");
     }
     i += length;
   }

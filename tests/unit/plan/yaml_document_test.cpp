@@ -74,6 +74,10 @@ TEST(YamlDocument, MarksAndLineEndsOfOtherSystemsAreTaken) {
   EXPECT_EQ(document.root().entries[0].key, "a");
   EXPECT_EQ(document.root().entries[0].place.column, 1);
   EXPECT_EQ(document.root().entries[0].value->entries[0].value->text, "x y");
+  const std::string mark = "\xef\xbb\xbf";
+  EXPECT_EQ(refusal(mark + "a: 1\n"), "");
+  EXPECT_EQ(refusal(mark + mark + "a: 1\n").substr(0, 24), "f:1:1: a byte order mark");
+  EXPECT_EQ(refusal("a: 1\n" + mark + "b: 2\n").substr(0, 24), "f:2:1: a byte order mark");
 }
 
 TEST(YamlDocument, OnlyUtf8WithoutControlCharacters) {
