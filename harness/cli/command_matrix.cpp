@@ -96,13 +96,13 @@ void print_plan(const CellList& list, const std::vector<CellState>& states, cons
                     format_rounded(ByteSize{planned.space_bytes})});
   }
   const auto cells = static_cast<int>(rows.size()) - 1;
-  std::string text =
-      aligned(rows) + fmt::format("{} cells, order {}, seed {}; time ", cells, order_name(list.order), list.seed);
+  std::string text = aligned(rows) + fmt::format("{} cell{}, order {}, seed {}; time ", cells, cells == 1 ? "" : "s",
+                                                 order_name(list.order), list.seed);
   if (unknown == cells) {
     text += "unknown";
   } else {
     text += duration_text(seconds);
-    if (unknown > 0) text += fmt::format(" and that of {} cells, which is unknown", unknown);
+    if (unknown > 0) text += fmt::format(" and that of {} cell{}, which is unknown", unknown, unknown == 1 ? "" : "s");
   }
   console.out(text +
               fmt::format("; at most {} of data on a device at a time\n", format_rounded(ByteSize{most})));
@@ -153,9 +153,10 @@ MatrixRun open_run(const MatrixArguments& arguments, MatrixObserver& observer, C
 
 /// What comes after the last cell, however the run ended.
 void after_the_run(const MatrixRun& run, const Keep& keep, const std::string& hook, int status,
-                   MatrixObserver& observer) {
+                   const InterruptWatch& watch, MatrixObserver& observer) {
   if (!hook.empty()) {
-    RealRunner runner;
+    // After a signal it is called all the same, and a second one does not end it.
+    RealRunner runner(watch.signal_number() == 0 ? &watch : nullptr);
     const std::string warning = call_hook(hook, run.folder(), run.state(), status, runner);
     if (!warning.empty()) observer.warning(warning);
   }
@@ -195,12 +196,20 @@ int matrix(const MatrixArguments& arguments, CommandContext& context) {
         fmt::format("{}\nresults: {}\n", counts_text(count_cells(run.state().cells)), one_line(run.folder().path)));
   }
   if (count_cells(run.state().cells).done() != static_cast<int>(run.state().cells.size())) {
-    context.console.error("not all cells were run. Go on with: " +
-                          quote_argv({"mongo", "matrix", "--resume", run.folder().path}));
+    const bool there = access(run.folder().path.c_str(), F_OK) == 0;
+    context.console.error(there ? "not all cells were run. Go on with: " +
+                                      quote_argv({"mongo", "matrix", "--resume", run.folder().path})
+                                : "not all cells were run, and the folder of the run is gone");
   }
-  after_the_run(run, keep, hook, status, observer);
+  after_the_run(run, keep, hook, status, context.watch, observer);
   return status;
 }
+
+}  // namespace
+
+namespace {
+
+std::string not_empty(const std::string& text) { return text.empty() ? "it is empty; leave it out, or give a value" : ""; }
 
 }  // namespace
 
@@ -230,6 +239,10 @@ CommandBody add_matrix_command(CLI::App& app) {
   command->add_option("--idle", arguments->idle,
                       fmt::format("wait at most N minutes until the load is below {}", idle_load));
   command->add_flag("--quiet", arguments->quiet, "print nothing but errors and warnings");
+  for (CLI::Option* option : command->get_options()) {
+    // An empty variable of a script must not mean something else than what was meant.
+    if (option->get_items_expected_max() > 0) option->check(not_empty);
+  }
   command->footer(
       "Examples:\n"
       "  mongo matrix configs/example.yaml --dry-run\n"

@@ -26,6 +26,9 @@ int status(const StatusArguments& arguments, CommandContext& context) {
   }
   std::string text = fmt::format("{} of {}, order {}, seed {}\n{}\n", found.state.run, one_line(found.head.matrix_path),
                                  found.head.order, found.head.seed, headline(found));
+  if (!found.state.started_at.empty()) {
+    text += "begun " + found.state.started_at + (found.state.ended_at.empty() ? "" : ", ended " + found.state.ended_at) + "\n";
+  }
   if (found.overview) text += overview_line(*found.overview) + "\n";
   std::vector<std::vector<std::string>> rows{{"", "cell", "status", "time", "reason"}};
   for (std::size_t i = 0; i < found.state.cells.size(); ++i) {

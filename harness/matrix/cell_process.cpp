@@ -64,6 +64,7 @@ class PipeObserver : public RunObserver {
 struct Answer {
   std::optional<RunRecord> record;
   std::string results_problem;
+  std::string refusal;
 };
 
 RunRecord record_of(const Cell& cell, Status status, const std::string& reason) {
@@ -79,27 +80,28 @@ Answer run_here(const CellJob& job, const InterruptWatch& watch, int pipe) {
   const Cell& cell = *job.cell;
   try {
     const Descriptor lock = take_lock(job.lock_file, lock_patience, &watch, LockKind::shared);
-    if (!lock) return {std::nullopt, fmt::format("results: {} is locked by somebody else", one_line(job.lock_file))};
+    if (!lock)
+      return {std::nullopt, fmt::format("results: {} is locked by somebody else", one_line(job.lock_file)), ""};
     if (chdir(job.folder.c_str()) != 0) {
       throw RunError("start", fmt::format("cannot go to {}, where the run was begun: {}", one_line(job.folder),
                                           errno_text(errno)));
     }
     PipeObserver observer(pipe, cell.log, job.progress_interval);
     RealRunner runner(&watch);
-    return {run_cell(cell, {runner, watch, observer}), ""};
+    return {run_cell(cell, {runner, watch, observer}), "", ""};
   } catch (const Interrupted& interrupted) {
-    return {record_of(cell, Status::interrupted, interrupted.what()), ""};
+    return {record_of(cell, Status::interrupted, interrupted.what()), "", ""};
   } catch (const Unsupported& unsupported) {
-    return {record_of(cell, Status::unsupported, unsupported.what()), ""};
+    return {record_of(cell, Status::unsupported, unsupported.what()), "", ""};
   } catch (const RunError& error) {
-    if (error.step() == "results") return {std::nullopt, error.what()};
-    return {record_of(cell, Status::failed, error.what()), ""};
+    if (error.step() == "results") return {std::nullopt, error.what(), ""};
+    return {record_of(cell, Status::failed, error.what()), "", ""};
   } catch (const DeviceRefused& refused) {
-    return {record_of(cell, Status::failed, std::string("refused: ") + refused.what()), ""};
+    return {std::nullopt, "", refused.what()};
   } catch (const Error& error) {
-    return {record_of(cell, Status::failed, error.what()), ""};
+    return {record_of(cell, Status::failed, error.what()), "", ""};
   } catch (const std::exception& error) {
-    return {record_of(cell, Status::failed, std::string("unexpected: ") + error.what()), ""};
+    return {record_of(cell, Status::failed, std::string("unexpected: ") + error.what()), "", ""};
   }
 }
 
@@ -118,6 +120,8 @@ Answer run_here(const CellJob& job, const InterruptWatch& watch, int pipe) {
     Json json;
     if (answer.record) {
       json["record"] = to_json(*answer.record);
+    } else if (!answer.refusal.empty()) {
+      json["refusal"] = valid_utf8(answer.refusal);
     } else {
       json["results_problem"] = valid_utf8(answer.results_problem);
     }
@@ -154,9 +158,10 @@ std::optional<Answer> read_answer(int file) {
   }
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
-  if (json.contains("results_problem")) return Answer{std::nullopt, json["results_problem"]};
+  if (json.contains("results_problem")) return Answer{std::nullopt, json["results_problem"], ""};
+  if (json.contains("refusal")) return Answer{std::nullopt, "", json["refusal"]};
   try {
-    return Answer{record_from_json(json.at("record")), ""};
+    return Answer{record_from_json(json.at("record")), "", ""};
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -227,6 +232,7 @@ CellOutcome CellProcess::make_outcome(int status) const {
   outcome.seconds = elapsed_seconds();
   if (std::optional<Answer> answer = read_answer(answer_file_.get())) {
     outcome.results_problem = answer->results_problem;
+    outcome.refusal = answer->refusal;
     if (answer->record) outcome.record = std::move(*answer->record);
   } else {
     outcome.died = true;

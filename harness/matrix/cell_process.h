@@ -27,6 +27,7 @@ struct CellOutcome {
   RunRecord record;
   bool died = false;            // without a record of its own; then it is failed with how that was
   std::string results_problem;  // the results cannot be written: the cell was not run
+  std::string refusal;          // why device or mount point were refused: nothing was touched, and there is no record
   double seconds = 0;
 };
 

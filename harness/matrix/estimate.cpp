@@ -34,19 +34,15 @@ std::optional<double> Estimates::seconds_of_same(const std::string& id) const {
   return found == by_id_.end() ? std::nullopt : found->second.mean();
 }
 
-std::optional<double> Estimates::seconds_of(const std::string& id) const {
-  const std::optional<double> same = seconds_of_same(id);
-  return same ? same : all_.mean();
-}
-
 std::optional<std::uint64_t> Estimates::used_bytes_of_same(const std::string& id) const {
   const auto found = by_id_.find(id);
   return found == by_id_.end() ? std::nullopt : found->second.used_bytes;
 }
 
-Estimates learn_from(const std::string& results) {
+Estimates learn_from(const std::string& results, const std::string& except) {
   Estimates estimates;
   std::vector<RunFolder> runs = runs_below(results);
+  std::erase_if(runs, [&](const RunFolder& run) { return run.name() == except; });
   if (runs.size() > runs_to_learn_from) runs.erase(runs.begin(), runs.end() - runs_to_learn_from);
   for (const RunFolder& run : runs) {
     try {
@@ -61,37 +57,38 @@ Estimates learn_from(const std::string& results) {
 }
 
 std::optional<double> RunningCell::seconds_left() const {
-  return seconds ? std::optional(std::max(0.0, *seconds - elapsed)) : std::nullopt;
+  return seconds && elapsed <= *seconds ? std::optional(*seconds - elapsed) : std::nullopt;
 }
 
 std::optional<double> Overview::seconds_left() const {
   if (!rest_seconds || running.empty()) return std::nullopt;
   double sum = *rest_seconds;
-  for (const RunningCell& cell : running) sum += cell.seconds_left().value_or(0);
+  for (const RunningCell& cell : running) {
+    sum += std::max(0.0, cell.seconds.value_or(mean_seconds.value_or(0)) - cell.elapsed);
+  }
   return sum / static_cast<double>(running.size());
 }
 
-std::optional<Overview> overview(const std::vector<CellState>& cells) {
-  Estimates estimates;
-  for (const CellState& cell : cells) estimates.add(cell);
+std::optional<Overview> overview(const std::vector<CellState>& cells, Estimates earlier) {
+  for (const CellState& cell : cells) earlier.add(cell);
   Overview view;
   view.cells = cells.size();
+  view.mean_seconds = earlier.mean_seconds();
   double rest = 0;
-  bool known = true;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const CellState& cell = cells[i];
-    const std::optional<double> seconds = estimates.seconds_of(cell.id);
+    const std::optional<double> seconds = earlier.seconds_of_same(cell.id);
     if (cell.status == CellStatus::running) {
       view.running.push_back({i + 1, cell.log, 0, std::nullopt, seconds});
     } else if (cell.status == CellStatus::waiting || cell.status == CellStatus::interrupted) {
-      rest += seconds.value_or(0);
+      rest += seconds.value_or(view.mean_seconds.value_or(0));
     } else {
       continue;
     }
-    known = known && seconds;
+    view.guessed = view.guessed || !seconds;
   }
   if (view.running.empty()) return std::nullopt;
-  if (known) view.rest_seconds = rest;
+  if (view.mean_seconds) view.rest_seconds = rest;
   return view;
 }
 
@@ -112,11 +109,9 @@ std::string overview_line(const Overview& view) {
       if (const auto rate = cell.progress->files_per_second()) line += fmt::format("{:.0f} files/s, ", *rate);
     }
     const std::optional<double> left = cell.seconds_left();
-    if (left && all) {
-      line += fmt::format("{} left (all: {}), ", duration_text(*left), duration_text(*all));
-    } else {
-      line += "time left unknown, ";
-    }
+    line += left ? duration_text(*left) + " left" : "time left unknown";
+    if (all) line += fmt::format(" (all: {}{})", view.guessed ? "about " : "", duration_text(*all));
+    line += ", ";
     // Last, because it is long, and what is cut off by a narrow terminal is its least telling part.
     line += cell.log;
   }

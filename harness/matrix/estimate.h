@@ -14,8 +14,8 @@ class Estimates {
  public:
   /// Cells that were not run to their end teach nothing.
   void add(const CellState& cell);
-  /// Mean of the cells with the same id, else of all; nothing when there was none.
-  std::optional<double> seconds_of(const std::string& id) const;
+  /// Mean of all cells; nothing when there was none.
+  std::optional<double> mean_seconds() const { return all_.mean(); }
   /// Mean of the cells with the same id only.
   std::optional<double> seconds_of_same(const std::string& id) const;
   /// The most that a cell with the same id used on its device.
@@ -32,8 +32,9 @@ class Estimates {
   Sum all_;
 };
 
-/// What the newest runs below `results` teach. Runs that cannot be read are passed over.
-Estimates learn_from(const std::string& results);
+/// What the newest runs below `results` teach, but for the one called `except`. Runs that cannot be read are passed
+/// over.
+Estimates learn_from(const std::string& results, const std::string& except = "");
 
 /// A cell that is running, for people.
 struct RunningCell {
@@ -41,8 +42,9 @@ struct RunningCell {
   std::string log;
   double elapsed = 0;  // seconds since its start
   std::optional<CellProgress> progress;
-  std::optional<double> seconds;  // that the whole cell will take; nothing: not known
+  std::optional<double> seconds;  // that others with the same parameters took; nothing: there were none
 
+  /// Nothing when not known, and once it takes longer than the others.
   std::optional<double> seconds_left() const;
 };
 
@@ -51,13 +53,15 @@ struct Overview {
   std::size_t cells = 0;  // how many there are
   std::vector<RunningCell> running;
   std::optional<double> rest_seconds;  // of the cells that wait; nothing: not known
+  std::optional<double> mean_seconds;  // of all cells that were run
+  bool guessed = false;                // some have parameters with which none was run, and are counted with the mean
 
   /// As if those that wait will be shared out evenly between as many as are running now.
   std::optional<double> seconds_left() const;
 };
 
-/// Without what only the running processes know. Nothing where no cell is running.
-std::optional<Overview> overview(const std::vector<CellState>& cells);
+/// Without what only the running processes know. earlier: from other runs. Nothing where no cell is running.
+std::optional<Overview> overview(const std::vector<CellState>& cells, Estimates earlier = {});
 
 /// "12.3 s", "4:05", "1:02:03"
 std::string duration_text(double seconds);

@@ -78,6 +78,8 @@ MatrixRun MatrixRun::begin(CellList list, const std::string& results, const Inte
   try {
     MatrixRun run(folder, std::move(list), lock_run(folder, watch), watch);
     run.state_.devices = look_at_devices(run.list_.cells, run.list_.folder);
+    pin_devices(run.list_.cells, run.state_.devices);
+    run.warnings_ = same_under_two_names(run.state_.devices);
     replace_file(folder.matrix_file(), run.list_.matrix, Durability::synced);
     replace_file(folder.records_file(), "", Durability::synced);
     run.save();
@@ -97,23 +99,37 @@ MatrixRun MatrixRun::begin(CellList list, const std::string& results, const Inte
 MatrixRun MatrixRun::take_up(const RunFolder& folder, const std::string& matrix_path, const InterruptWatch& watch) {
   CellList list = read_cells(folder, matrix_path);
   MatrixRun run(folder, std::move(list), lock_run(folder, watch), watch);
-  const MatrixState before = state_from_text(read_whole_file(folder.state_file()), folder.state_file());
-  run.state_.started_at = before.started_at;
-  run.state_.utc_offset = before.utc_offset;
-  run.state_.devices = before.devices;
-  for (const PlannedDevice& now : look_at_devices(run.list_.cells, run.list_.folder)) {
-    for (PlannedDevice& device : run.state_.devices) {
-      // The numbers of a disk may have changed; another disk is found out before its first cell.
-      if (device.given == now.given && same_disk(device, now)) device = now;
+  try {
+    run.take_over(state_from_text(read_whole_file(folder.state_file()), folder.state_file()));
+  } catch (const UsageError& error) {
+    // What is done stands in the records.
+    run.warnings_.push_back(fmt::format("{}. It is made anew: what is done stands in the records", error.what()));
+    run.state_.devices = look_at_devices(run.list_.cells, run.list_.folder);
+  }
+  pin_devices(run.list_.cells, run.state_.devices);
+  if (cut_torn_line(folder.records_file())) {
+    run.warnings_.push_back(fmt::format("the last line of {} was cut short, as by a crash: its cell is run again",
+                                        one_line(folder.records_file())));
+  }
+  run.state_.cells = states_to_resume(std::move(run.state_.cells), read_done_cells(folder.records_file()));
+  return run;
+}
+
+void MatrixRun::take_over(MatrixState before) {
+  state_.started_at = before.started_at;
+  state_.utc_offset = before.utc_offset;
+  state_.devices = std::move(before.devices);
+  for (const PlannedDevice& now : look_at_devices(list_.cells, list_.folder)) {
+    for (PlannedDevice& device : state_.devices) {
+      // The number of a disk may have changed, and one that was not there may have come; another disk is found out
+      // before its first cell.
+      if (device.given == now.given && (device.major_minor.empty() || same_disk(device, now))) device = now;
     }
   }
   // The cells are those of the list; what the earlier state knows of them is taken over.
-  for (std::size_t i = 0; i < std::min(before.cells.size(), run.state_.cells.size()); ++i) {
-    if (before.cells[i].log == run.state_.cells[i].log) run.state_.cells[i] = before.cells[i];
+  for (std::size_t i = 0; i < std::min(before.cells.size(), state_.cells.size()); ++i) {
+    if (before.cells[i].log == state_.cells[i].log) state_.cells[i] = before.cells[i];
   }
-  cut_torn_line(folder.records_file());
-  run.state_.cells = states_to_resume(std::move(run.state_.cells), read_done_cells(folder.records_file()));
-  return run;
 }
 
 void MatrixRun::save() {
@@ -127,6 +143,8 @@ void MatrixRun::allow_side_by_side() {
 }
 
 void MatrixRun::run(MatrixObserver& observer) {
+  for (const std::string& warning : warnings_) observer.warning(warning);
+  earlier_ = learn_from(folder_.path.substr(0, folder_.path.rfind('/')), folder_.name());
   try {
     run_cells(observer);
     if (const int signal = watch_->signal_number(); signal != 0) state_.reason = Interrupted(signal).what();
@@ -194,8 +212,7 @@ void MatrixRun::start_cells(MatrixObserver& observer) {
 
 void MatrixRun::skip(std::size_t index, const std::string& reason, MatrixObserver& observer) {
   CellState& cell = state_.cells[index];
-  cell.status = CellStatus::skipped;
-  cell.reason = reason;
+  cell = CellState{cell.id, cell.repeat, cell.log, CellStatus::skipped, reason};
   save();
   observer.cell_finished(state_.cells, index);
 }
@@ -232,7 +249,7 @@ void MatrixRun::take_news(MatrixObserver& observer) {
 }
 
 void MatrixRun::tell_progress(bool new_phase, MatrixObserver& observer) {
-  if (!view_) view_ = overview(state_.cells);
+  if (!view_) view_ = overview(state_.cells, earlier_);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Work& work : at_work_) {
     if (work.progress) all.push_back(to_json(*work.progress));
@@ -261,6 +278,10 @@ void MatrixRun::end_work(Work& work, CellOutcome outcome, MatrixObserver& observ
   }
   RunRecord& record = outcome.record;
   if (work.beside_others) record.flags.emplace_back("side-by-side");
+  if (!outcome.refusal.empty()) {
+    skip(work.index, outcome.refusal, observer);
+    return;
+  }
   if (outcome.died) clean_up_after_crash(record);
   if (record.status == Status::interrupted && watch_->signal_number() == 0) {
     // Somebody ended that process alone; the others go on.

@@ -65,8 +65,9 @@ class MatrixRun {
   MatrixRun(RunFolder folder, CellList list, Descriptor lock, const InterruptWatch& watch);
   void run_cells(MatrixObserver& observer);
   void start_cells(MatrixObserver& observer);
-  /// The device is another than that which was accepted when the run began.
+  /// The cell was not run: its device or mount point is refused, or not that which was there when the run began.
   void skip(std::size_t index, const std::string& reason, MatrixObserver& observer);
+  void take_over(MatrixState before);
   void wait_for_news() const;
   void take_news(MatrixObserver& observer);
   void end_work(Work& work, CellOutcome outcome, MatrixObserver& observer);
@@ -82,8 +83,10 @@ class MatrixRun {
   const InterruptWatch* watch_;
   std::vector<CellNeeds> needs_;  // empty: one cell at a time
   std::vector<Work> at_work_;
-  std::optional<Overview> view_;  // of state_; nothing when that has changed
-  bool interrupted_ = false;      // those at work know
+  Estimates earlier_;                  // from other runs
+  std::optional<Overview> view_;       // of state_; nothing when that has changed
+  std::vector<std::string> warnings_;  // to be told at the start
+  bool interrupted_ = false;           // those at work know
   std::chrono::steady_clock::time_point progress_written_{};
 };
 

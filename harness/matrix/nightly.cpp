@@ -84,6 +84,8 @@ std::string call_hook(const std::string& program, const RunFolder& folder, const
       const std::string line = useful_line(result);
       warning = fmt::format("the hook {} {}{}", printable(program), how, line.empty() ? "" : ": " + one_line(line));
     }
+  } catch (const Interrupted& interrupted) {
+    warning = fmt::format("the hook {} was ended: {}", printable(program), interrupted.what());
   } catch (const RunError& error) {
     warning = fmt::format("the hook {} failed: {}", printable(program), error.what());
   }

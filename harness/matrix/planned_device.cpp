@@ -50,10 +50,29 @@ std::vector<PlannedDevice> look_at_devices(const std::vector<ListedCell>& cells,
     try {
       devices.push_back(look_at(device, folder));
     } catch (const DeviceRefused&) {
-      continue;
+      devices.push_back({device.given, "", 0, "", ""});
     }
   }
   return devices;
+}
+
+std::vector<std::string> same_under_two_names(const std::vector<PlannedDevice>& devices) {
+  std::vector<std::string> warnings;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (devices[i].major_minor.empty() || devices[i].major_minor != devices[j].major_minor) continue;
+      warnings.push_back(fmt::format("{} and {} are the same device: each of its cells is run under both names",
+                                     one_line(devices[j].given), one_line(devices[i].given)));
+    }
+  }
+  return warnings;
+}
+
+void pin_devices(std::vector<ListedCell>& cells, const std::vector<PlannedDevice>& devices) {
+  for (ListedCell& planned : cells) {
+    const PlannedDevice* device = find(devices, planned.cell.device.given);
+    if (device != nullptr) planned.cell.device_number = device->major_minor;
+  }
 }
 
 bool same_disk(const PlannedDevice& before, const PlannedDevice& now) {
@@ -65,6 +84,10 @@ std::optional<std::string> why_another_device(const std::vector<PlannedDevice>& 
                                               const std::string& folder) {
   const PlannedDevice* before = find(planned, device.given);
   if (before == nullptr) return std::nullopt;
+  if (before->major_minor.empty()) {
+    return fmt::format("{} was no block device when the run began; with --resume it is looked at again",
+                       one_line(device.given));
+  }
   try {
     const PlannedDevice now = look_at(device, folder);
     if (now == *before) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 
@@ -59,7 +60,17 @@ std::vector<DoneCell> read_done_cells(const std::string& path) {
   return done;
 }
 
-void cut_torn_line(const std::string& path) {
+std::size_t count_records(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  std::size_t lines = 0;
+  char buffer[65536];
+  for (ssize_t got = 0; file && (got = ::read(file.get(), buffer, sizeof buffer)) > 0;) {
+    lines += static_cast<std::size_t>(std::count(buffer, buffer + got, '\n'));
+  }
+  return lines;
+}
+
+bool cut_torn_line(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file) fail("cannot open", path, errno);
   const off_t size = ::lseek(file.get(), 0, SEEK_END);
@@ -77,6 +88,7 @@ void cut_torn_line(const std::string& path) {
   if (whole != size && (::ftruncate(file.get(), whole) != 0 || ::fsync(file.get()) != 0)) {
     fail("cannot cut off the broken last line of", path, errno);
   }
+  return whole != size;
 }
 
 void add_record(const std::string& path, const RunRecord& record) {

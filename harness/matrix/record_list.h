@@ -19,8 +19,11 @@ struct DoneCell {
 /// file that cannot be read or holds something else.
 std::vector<DoneCell> read_done_cells(const std::string& path);
 
-/// Cuts off a last line without its end. Throws RunError("results", ...).
-void cut_torn_line(const std::string& path);
+/// Cuts off a last line without its end; whether there was one. Throws RunError("results", ...).
+bool cut_torn_line(const std::string& path);
+
+/// How many whole lines there are, without looking into them; 0 for a file that cannot be read.
+std::size_t count_records(const std::string& path);
 
 /// Adds the record as a line, on disk when this returns; with that the cell is done. When it fails the file is cut back
 /// to what it was. Throws RunError("results", ...).

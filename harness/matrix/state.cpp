@@ -147,6 +147,8 @@ MatrixState state_from_text(const std::string& text, const std::string& name) {
     for (const Json& item : json.at("devices")) state.devices.push_back(device_from_json(item));
     for (const Json& item : json.at("cells")) state.cells.push_back(cell_from_json(item));
     return state;
+  } catch (const Json::exception&) {
+    throw UsageError(fmt::format("{} is damaged: it is not what this tool has written", one_line(name)));
   } catch (const std::exception& error) {
     throw UsageError(fmt::format("{} cannot be understood: {}", one_line(name), one_line(error.what())));
   }

@@ -32,10 +32,10 @@ struct CellState {
 
 /// A block device as it was when the run began.
 struct PlannedDevice {
-  std::string given;  // as in the matrix file
-  std::string major_minor;
+  std::string given;        // as in the matrix file
+  std::string major_minor;  // empty: there was none
   std::uint64_t size_bytes = 0;
-  std::string serial, backing;  // empty where there is none
+  std::string serial = {}, backing = {};  // empty where there is none
   bool operator==(const PlannedDevice&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include "harness/core/errors.h"
 #include "harness/core/quote.h"
 #include "harness/matrix/files.h"
+#include "harness/matrix/record_list.h"
 #include "harness/report/text.h"
 
 namespace mongo {
@@ -46,8 +47,8 @@ void add_what_is_known(Overview& view, const MatrixState& state, const std::vect
 }
 
 bool anything_left(const MatrixStatus& status) {
-  return std::any_of(status.state.cells.begin(), status.state.cells.end(),
-                     [](const CellState& cell) { return !is_done(cell.status); });
+  return status.missing_records > 0 || std::any_of(status.state.cells.begin(), status.state.cells.end(),
+                                                   [](const CellState& cell) { return !is_done(cell.status); });
 }
 
 std::string how_to_go_on(const MatrixStatus& status) {
@@ -58,16 +59,24 @@ std::string how_to_go_on(const MatrixStatus& status) {
 }  // namespace
 
 MatrixStatus read_status(const RunFolder& folder) {
-  MatrixStatus status{folder, read_head(folder), {}, false, false, std::nullopt};
+  MatrixStatus status;
+  status.folder = folder;
+  status.head = read_head(folder);
   // The locks first: what ends between the two looks is shown as running, and not as killed.
   status.running = is_locked(folder.lock_file());
   status.undoing = !status.running && is_locked(folder.cell_lock_file());
   status.state = state_from_text(read_whole_file(folder.state_file()), folder.state_file());
-  if (status.running && status.state.ended_at.empty()) {
-    status.overview = overview(status.state.cells);
+  // Afterwards it only calls the hook and removes old runs.
+  status.running = status.running && status.state.ended_at.empty();
+  if (status.running) {
+    status.overview =
+        overview(status.state.cells, learn_from(folder.path.substr(0, folder.path.rfind('/')), folder.name()));
     if (status.overview) add_what_is_known(*status.overview, status.state, read_progress(folder));
     return status;
   }
+  const std::size_t records = count_records(folder.records_file());
+  const auto done = static_cast<std::size_t>(count_cells(status.state.cells).done());
+  status.missing_records = done > records ? done - records : 0;
   for (CellState& cell : status.state.cells) {
     if (cell.status != CellStatus::running) continue;
     cell.status = CellStatus::interrupted;
@@ -77,7 +86,10 @@ MatrixStatus read_status(const RunFolder& folder) {
 }
 
 std::string headline(const MatrixStatus& status) {
-  const std::string counts = counts_text(count_cells(status.state.cells));
+  std::string counts = counts_text(count_cells(status.state.cells));
+  if (status.missing_records > 0) {
+    counts += fmt::format(", and records.jsonl lacks the records of {} of them", status.missing_records);
+  }
   if (status.running) {
     return fmt::format("running on {}: {}", status.state.host.empty() ? "a host" : one_line(status.state.host), counts);
   }
@@ -129,8 +141,10 @@ Json to_json(const MatrixStatus& status) {
             {"unsupported", counts.unsupported},
             {"skipped", counts.skipped},
             {"interrupted", counts.interrupted}}},
+          {"missing_records", status.missing_records},
           {"running", running},
           {"seconds_left", number(status.overview ? status.overview->seconds_left() : std::nullopt)},
+          {"seconds_left_guessed", status.overview ? Json(status.overview->guessed) : Json(nullptr)},
           {"cells", cells}};
 }
 

@@ -16,9 +16,10 @@ namespace mongo {
 struct MatrixStatus {
   RunFolder folder;
   CellListHead head;
-  MatrixState state;     // a cell that no process is at work on any more is interrupted
-  bool running = false;  // a process holds the lock
-  bool undoing = false;  // none does, but the process of its last cell is still at work
+  MatrixState state;                // a cell that no process is at work on any more is interrupted
+  bool running = false;             // a process holds the lock
+  bool undoing = false;             // none does, but the process of its last cell is still at work
+  std::size_t missing_records = 0;  // of cells that are done: they are run again by --resume
   std::optional<Overview> overview;
 };
 

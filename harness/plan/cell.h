@@ -67,6 +67,7 @@ struct Cell {
   std::vector<std::string> mkfs_options;
   std::string mount_options;  // the driver's and the user's
   std::string results;
+  std::string device_number;  // "8:16": what the device must turn out to be; empty: any
   bool destroy = false;
   bool latency = true;
   CachePolicies cache;

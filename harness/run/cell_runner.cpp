@@ -6,9 +6,11 @@
 #include <chrono>
 
 #include "harness/core/errors.h"
+#include "harness/core/quote.h"
 #include "harness/device/journal.h"
 #include "harness/device/lease.h"
 #include "harness/device/mount.h"
+#include "harness/device/run_lock.h"
 #include "harness/guest/uml.h"
 #include "harness/measure/host.h"
 #include "harness/report/append.h"
@@ -63,10 +65,10 @@ class CellRun {
     check_options(cell_);
     clean_up_after_killed_runs();
     enter_private_mount_namespace();
-    MountPoint point = MountPoint::check(cell_.mount_point);
-    record_.mount.point = point.path();
+    record_.mount.point = MountPoint::check(cell_.mount_point).path();
     services_.watch.check();
     journal_ = Journal::open(state_folder(), record_.run_id);
+    MountPoint point = take_mount_point();
     target_.open();
     add_flags_and_warnings(cell_, record_, services_.observer);
     check_results_writable(cell_.results, cell_.log);
@@ -102,6 +104,15 @@ class CellRun {
     judge_run(record_);
     record_.ended_at = utc_now();
     return record_;
+  }
+
+  /// Another run's mount cannot be seen from here, and a directory that it has made is removed at its end.
+  MountPoint take_mount_point() {
+    const std::string lock = RunLock::path_of(record_.mount.point);
+    journal_->add({JournalStep::Kind::lock, lock, "", 0, 0});
+    mount_point_lock_ = RunLock::take(lock, fmt::format("the mount point '{}'", printable(record_.mount.point)));
+    leases_.add("release the mount point", [this] { mount_point_lock_.reset(); });
+    return MountPoint::check(cell_.mount_point);
   }
 
   void clean_up_after_killed_runs() {
@@ -171,6 +182,7 @@ class CellRun {
   IdleMachine idle_;
   bool in_guest_ = false;
   std::unique_ptr<Journal> journal_;
+  std::unique_ptr<RunLock> mount_point_lock_;
   RunContext context_{cell_, services_, record_, leases_, journal_};
   Target target_{context_};
   LeaseStack leases_;  // last: its undos use what is above

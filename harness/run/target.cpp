@@ -42,9 +42,13 @@ void Target::open() {
   options.destroy = context_.cell.destroy;
   options.keep_paths = {context_.cell.results, "/proc/self/exe"};
   guard_ = std::make_unique<Guard>(options);
-  block_ = guard_->resolve(path_);
-  context_.journal->add({JournalStep::Kind::lock, DeviceLock::path_of(block_.major, block_.minor), "", 0, 0});
-  lock_ = DeviceLock::take(block_.major, block_.minor);
+  block_ = look_up();
+  if (!context_.cell.device_number.empty() && block_.major_minor() != context_.cell.device_number) {
+    throw DeviceRefused(fmt::format("{} leads to the device {}, and not to {} as when the run began", block_.given,
+                                    block_.major_minor(), context_.cell.device_number));
+  }
+  context_.journal->add({JournalStep::Kind::lock, RunLock::path_of(block_.major, block_.minor), "", 0, 0});
+  lock_ = RunLock::take(RunLock::path_of(block_.major, block_.minor), "device " + block_.major_minor());
   // Before the loop device is detached: whoever gets it next must not find it locked.
   context_.leases.add("release the lock", [this] { lock_.reset(); });
   require_unused(block_);
@@ -59,6 +63,13 @@ void Target::open() {
   }
   mkfs.argv = mkfs_argv(context_.cell, block_.resolved, uuid_);
   if (driver.lazy_initialisation != nullptr) mkfs.lazy_initialisation = driver.lazy_initialisation(mkfs.argv);
+}
+
+/// The device under the name that the user knows, also where the tool has attached it.
+BlockDevice Target::look_up() const {
+  BlockDevice device = guard_->resolve(path_);
+  device.given = context_.cell.device.given;
+  return device;
 }
 
 void Target::attach() {
@@ -157,7 +168,7 @@ void Target::require_same_device(const BlockDevice& now) const {
 }
 
 void Target::format(PassRecord& pass) {
-  const BlockDevice now = guard_->resolve(block_.given);
+  const BlockDevice now = look_up();
   require_same_device(now);
   require_unused(now);
   const std::vector<Signature> found = read_signatures(block_.resolved);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/core/descriptor.h"
-#include "harness/device/device_lock.h"
+#include "harness/device/run_lock.h"
 #include "harness/device/guard.h"
 #include "harness/device/loop.h"
 #include "harness/run/mounted_filesystem.h"
@@ -43,6 +43,7 @@ class Target : public MountedFilesystem {
   const std::string& node() const { return block_.resolved; }
 
  private:
+  BlockDevice look_up() const;
   void attach();
   void describe_device();
   void require_unused(const BlockDevice& device);
@@ -56,7 +57,7 @@ class Target : public MountedFilesystem {
   std::string uuid_;
   std::string path_;  // the device as given, or the loop device's node
   std::unique_ptr<Guard> guard_;
-  std::unique_ptr<DeviceLock> lock_;
+  std::unique_ptr<RunLock> lock_;
   std::unique_ptr<LoopDevice> loop_;
   std::unique_ptr<PoolTarget> pool_;  // null for file systems that mkfs makes
   Descriptor root_;

@@ -5,6 +5,7 @@ namespace mongo {
 namespace {
 
 using test::Json;
+using test::run;
 
 class MatrixDeviceCases : public test::MatrixTest {
  protected:
@@ -117,6 +118,50 @@ TEST_F(MatrixDeviceCases, ANameThatMovesEndsTheCellsOnThatDevice) {
   test::fs::rename(path("new"), path("link"));
   EXPECT_EQ(mongo_matrix({"--resume", runs()[0], "--quiet"}).exit_status, 0);
   expect_each_once(runs()[0]);
+}
+
+TEST_F(MatrixDeviceCases, ANameThatComesLaterIsNotFollowed) {
+  const std::string node = device(64 << 20), before = fingerprint(node);
+  std::ofstream(path("m.yaml")) << "mount_point: " << point() << "\ndefaults: {profile: smoke, destroy: true}\n"
+                                << "matrix: {device: [\"ram:64MiB\", " << path("late") << "], filesystem: ext2}\n";
+  const Started started = start({"matrix", path("m.yaml"), "--results", results(), "--order", "listed"});
+  ASSERT_NE(wait_for_cell(1), "");
+  test::fs::create_symlink(node, path("late"));
+  EXPECT_EQ(wait_for(started), 1) << slurp(started.output);
+  EXPECT_EQ(status(runs()[0]).at("counts").at("skipped"), 1);
+  EXPECT_EQ(fingerprint(node), before);
+  EXPECT_EQ(mongo_matrix({"--resume", runs()[0], "--quiet"}).exit_status, 0);
+  expect_each_once(runs()[0]);
+  EXPECT_NE(fingerprint(node), before);
+}
+
+TEST_F(MatrixDeviceCases, OfTwoRunsAtOneMountPointOneIsRefused) {
+  const Started started =
+      start({"matrix", matrix("matrix: {filesystem: ext4, processes: [1, 2, 3]}\n"), "--results", results()});
+  ASSERT_NE(wait_for_cell(1), "");
+  const CommandResult other = mongo_run("ext2", "ram:64MiB", {"--profile", "smoke"});
+  EXPECT_EQ(other.exit_status, 3) << other.err;
+  EXPECT_NE(other.err.find("the mount point '" + point() + "' is in use by another run of mongo, pid "),
+            std::string::npos)
+      << other.err;
+  EXPECT_EQ(wait_for(started), 0) << slurp(started.output);
+  expect_each_once(runs()[0]);
+}
+
+TEST_F(MatrixDeviceCases, ASignalEndsTheHook) {
+  std::ofstream(path("hook")) << "#!/bin/sh\n"
+                              << MONGO_PROGRAM << " status \"$1\" > " << path("told") << "\nexec sleep 300\n";
+  test::fs::permissions(path("hook"), test::fs::owner_all);
+  const Started started =
+      start({"matrix", matrix("matrix: {filesystem: ext4}\n"), "--results", results(), "--hook", path("hook")});
+  for (int i = 0; i < 3000 && slurp(path("told")).find("ended") == std::string::npos; ++i) usleep(10'000);
+  EXPECT_NE(slurp(path("told")).find("ended: 1 ok"), std::string::npos) << slurp(path("told"));
+  const auto begun = std::chrono::steady_clock::now();
+  kill(started.pid, SIGINT);
+  EXPECT_EQ(wait_for(started), 130);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
+  EXPECT_NE(slurp(started.output).find("was ended: "), std::string::npos) << slurp(started.output);
+  EXPECT_EQ(run({"pgrep", "-f", path("hook")}).out, "");
 }
 
 }  // namespace

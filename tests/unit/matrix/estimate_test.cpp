@@ -10,7 +10,7 @@ using EstimateTest = test::FolderTest;
 
 TEST_F(EstimateTest, TheSameParametersFirstThenAll) {
   Estimates estimates;
-  EXPECT_EQ(estimates.seconds_of("a"), std::nullopt);
+  EXPECT_EQ(estimates.mean_seconds(), std::nullopt);
   estimates.add(cell("a", 1, ok, 2));
   estimates.add(cell("a", 2, incomplete, 4));
   estimates.add(cell("b", 1, ok, 12));
@@ -18,8 +18,8 @@ TEST_F(EstimateTest, TheSameParametersFirstThenAll) {
   estimates.add(cell("a", 3, failed, 1000));
   estimates.add(cell("a", 4, unsupported, 0));
   estimates.add(cell("a", 5, ok));
-  EXPECT_EQ(estimates.seconds_of("a"), 3);
-  EXPECT_EQ(estimates.seconds_of("c"), 6);
+  EXPECT_EQ(estimates.seconds_of_same("a"), 3);
+  EXPECT_EQ(estimates.mean_seconds(), 6);
   EXPECT_EQ(estimates.seconds_of_same("c"), std::nullopt);
 }
 
@@ -30,7 +30,8 @@ TEST_F(EstimateTest, EarlierRunsTeach) {
   const Estimates estimates = learn_from(folder_);
   EXPECT_EQ(estimates.seconds_of_same("a"), 3);
   EXPECT_EQ(estimates.seconds_of_same("b"), std::nullopt);
-  EXPECT_EQ(learn_from(path("none")).seconds_of("a"), std::nullopt);
+  EXPECT_EQ(learn_from(path("none")).mean_seconds(), std::nullopt);
+  EXPECT_EQ(learn_from(folder_, "20261130T165002Z-1a2b3c").seconds_of_same("a"), 2);
 }
 
 TEST_F(EstimateTest, TimeLeftOfTheCellAndTheWhole) {
@@ -48,11 +49,13 @@ TEST_F(EstimateTest, TimeLeftOfTheCellAndTheWhole) {
   running.elapsed = 4;
   EXPECT_EQ(running.seconds_left(), 6);
   EXPECT_EQ(view->seconds_left(), 26);
-  EXPECT_EQ(overview_line(*view), "cell 2 of 4: Create 100 bytes, 250 files/s, 6.0 s left (all: 26.0 s), a-r2");
-  // Longer than the others: nothing is left of it, and not less.
+  EXPECT_EQ(overview_line(*view), "cell 2 of 4: Create 100 bytes, 250 files/s, 6.0 s left (all: about 26.0 s), a-r2");
+  // Longer than the others: how much longer is not known.
   running.elapsed = 40;
-  EXPECT_EQ(running.seconds_left(), 0);
+  EXPECT_EQ(running.seconds_left(), std::nullopt);
   EXPECT_EQ(view->seconds_left(), 20);
+  EXPECT_EQ(overview_line(*view),
+            "cell 2 of 4: Create 100 bytes, 250 files/s, time left unknown (all: about 20.0 s), a-r2");
   EXPECT_FALSE(overview({cell("a", 1, ok, 1)}).has_value());
 }
 
@@ -65,8 +68,20 @@ TEST_F(EstimateTest, OfCellsSideBySideTheWholeTakesTheirShare) {
   EXPECT_EQ(view->running[1].number, 3U);
   view->running[0].elapsed = 4;
   EXPECT_EQ(view->seconds_left(), (6 + 10 + 10) / 2.0);
-  EXPECT_EQ(overview_line(*view),
-            "cell 2 of 5: 6.0 s left (all: 13.0 s), a-r2; cell 3 of 5: 10.0 s left (all: 13.0 s), b-r1");
+  EXPECT_EQ(
+      overview_line(*view),
+      "cell 2 of 5: 6.0 s left (all: about 13.0 s), a-r2; cell 3 of 5: time left unknown (all: about 13.0 s), b-r1");
+}
+
+TEST_F(EstimateTest, EarlierRunsCountForTheTimeLeft) {
+  Estimates earlier;
+  earlier.add(cell("a", 1, ok, 4));
+  earlier.add(cell("b", 1, ok, 20));
+  const auto view = overview({cell("a", 1, CellStatus::running), cell("b", 1)}, earlier);
+  ASSERT_TRUE(view.has_value());
+  EXPECT_EQ(view->running.at(0).seconds_left(), 4);
+  EXPECT_EQ(view->seconds_left(), 24);
+  EXPECT_FALSE(view->guessed);
 }
 
 TEST_F(EstimateTest, WhatWasUsedIsTheMostOfTheSame) {

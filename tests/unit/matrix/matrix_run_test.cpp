@@ -123,7 +123,10 @@ TEST_F(MatrixRunTest, WhatIsDoneIsNotRunAgain) {
   EXPECT_EQ(counts_text(count_cells(again.state().cells)), "2 ok, 2 waiting");
   KeepingObserver observer;
   again.run(observer);
-  EXPECT_EQ(observer.lines, (std::vector<std::string>{again.state().cells[1].log, again.state().cells[3].log}));
+  ASSERT_EQ(observer.lines.size(), 3U);
+  EXPECT_NE(observer.lines[0].find("was cut short, as by a crash"), std::string::npos) << observer.lines[0];
+  EXPECT_EQ(observer.lines[1], again.state().cells[1].log);
+  EXPECT_EQ(observer.lines[2], again.state().cells[3].log);
   EXPECT_EQ(counts_text(count_cells(again.state().cells)), "4 ok");
   EXPECT_EQ(again.state().reason, "");
   expect_each_once(again);
@@ -167,15 +170,49 @@ TEST_F(MatrixRunTest, ACellThatIsToldToEndIsAFailedOne) {
   EXPECT_EQ(count_cells(run.state().cells).ok, 3);
 }
 
-TEST_F(MatrixRunTest, WhatCannotBeRunFailsAndTheOthersGoOn) {
+TEST_F(MatrixRunTest, WhatIsRefusedIsSkippedAndTheOthersGoOn) {
   fs::remove(path("work"));
-  MatrixRun run = begin(yaml("matrix: {processes: [1, 2]}\n"));
-  observer_.on_finished = [&](std::size_t) { fs::create_directories(path("work")); };
-  run.run(observer_);
-  EXPECT_EQ(counts_text(count_cells(run.state().cells)), "1 ok, 1 failed");
-  EXPECT_EQ(run.state().cells[0].status, CellStatus::failed);
-  EXPECT_NE(run.state().cells[0].reason, "");
-  expect_each_once(run);
+  RunFolder folder;
+  {
+    MatrixRun run = begin(yaml("matrix: {processes: [1, 2]}\n"));
+    folder = run.folder();
+    observer_.on_finished = [&](std::size_t) { fs::create_directories(path("work")); };
+    run.run(observer_);
+    EXPECT_EQ(counts_text(count_cells(run.state().cells)), "1 ok, 1 skipped");
+    EXPECT_EQ(run.state().cells[0].status, CellStatus::skipped);
+    EXPECT_NE(run.state().cells[0].reason, "");
+    EXPECT_EQ(exit_status(run.state().cells, 0), 1);
+  }
+  MatrixRun again = MatrixRun::take_up(folder, "", watch_);
+  again.run(observer_);
+  EXPECT_EQ(counts_text(count_cells(again.state().cells)), "2 ok");
+  expect_each_once(again);
+}
+
+TEST_F(MatrixRunTest, WithoutItsStateARunGoesOnByItsRecords) {
+  RunFolder folder;
+  {
+    MatrixRun run = begin(yaml());
+    folder = run.folder();
+    observer_.on_finished = [&](std::size_t index) {
+      if (index == 1) watch_.raise(SIGTERM);
+    };
+    run.run(observer_);
+  }
+  for (const bool there : {true, false}) {
+    if (there) put(folder.state_file(), "garbage");
+    if (!there) fs::remove(folder.state_file());
+    const InterruptWatch watch;
+    MatrixRun again = MatrixRun::take_up(folder, "", watch);
+    EXPECT_EQ(count_cells(again.state().cells).ok, 2) << there;
+    KeepingObserver observer;
+    if (there) continue;
+    again.run(observer);
+    EXPECT_NE(observer.lines.at(0).find("state.json"), std::string::npos) << observer.lines.at(0);
+    EXPECT_EQ(observer.lines.at(0).find("json.exception"), std::string::npos) << observer.lines.at(0);
+    EXPECT_EQ(counts_text(count_cells(again.state().cells)), "4 ok");
+    expect_each_once(again);
+  }
 }
 
 TEST_F(MatrixRunTest, ResultsThatCannotBeWrittenEndTheRun) {

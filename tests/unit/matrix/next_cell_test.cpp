@@ -54,6 +54,34 @@ TEST_F(NextCellTest, DevicesOfTheToolsOwnAreDiskByName) {
   EXPECT_NE(disk_below(parse_device_spec("/dev/there-is-none"), "/"), "");
 }
 
+TEST_F(NextCellTest, ANameThatLedNowhereIsNotFollowedLater) {
+  std::vector<ListedCell> listed(2);
+  listed[0].cell.device = parse_device_spec(path("link"));
+  listed[1].cell.device = parse_device_spec("ram:1GiB");
+  const std::vector<PlannedDevice> planned = look_at_devices(listed, "/");
+  ASSERT_EQ(planned.size(), 1U);
+  EXPECT_EQ(planned[0].major_minor, "");
+  const auto why = why_another_device(planned, listed[0].cell.device, "/");
+  EXPECT_NE(why.value_or("").find("was no block device when the run began"), std::string::npos);
+  EXPECT_EQ(why_another_device(planned, listed[1].cell.device, "/"), std::nullopt);
+}
+
+TEST_F(NextCellTest, OneDeviceUnderTwoNamesIsSaid) {
+  const std::vector<std::string> warnings = same_under_two_names(
+      {{"/dev/a", "8:16"}, {"/dev/b", ""}, {"/dev/c", ""}, {"/dev/d", "8:16"}, {"/dev/e", "8:32"}});
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].find("/dev/a and /dev/d are the same device"), 0U);
+}
+
+TEST_F(NextCellTest, CellsKnowTheNumberOfTheirDevice) {
+  std::vector<ListedCell> listed(2);
+  listed[0].cell.device = parse_device_spec("/dev/a");
+  listed[1].cell.device = parse_device_spec("ram:1GiB");
+  pin_devices(listed, {{"/dev/a", "8:16"}});
+  EXPECT_EQ(listed[0].cell.device_number, "8:16");
+  EXPECT_EQ(listed[1].cell.device_number, "");
+}
+
 TEST_F(NextCellTest, TheSameDiskIsToldBySerialNumberSizeAndFile) {
   const PlannedDevice disk{"/dev/sdb", "8:16", 1000, "S1", ""};
   PlannedDevice now = disk;

@@ -108,7 +108,9 @@ TEST_F(RunFolderTest, StatusTellsTheDeadFromTheLiving) {
   state.ended_at.clear();
   state.cells[1].started_at = "2026-11-30T16:50:01Z";
   put(run.state_file(), state_to_text(state));
-  put(run.progress_file(), nlohmann::ordered_json::array({to_json(CellProgress{"a-r2", "Create", 100, 500, 1000, 2})}).dump());
+  put(run.records_file(), "{}\n");
+  put(run.progress_file(),
+      nlohmann::ordered_json::array({to_json(CellProgress{"a-r2", "Create", 100, 500, 1000, 2})}).dump());
   {
     const Descriptor lock = take_lock(run.lock_file(), std::chrono::milliseconds(0), nullptr);
     const MatrixStatus status = read_status(run);
@@ -120,13 +122,27 @@ TEST_F(RunFolderTest, StatusTellsTheDeadFromTheLiving) {
     EXPECT_EQ(headline(status), "running on here: 1 ok, 1 running, 1 waiting");
     EXPECT_EQ(to_json(status)["state"], "running");
     // As a reader may find it between two cells.
-    put(run.progress_file(), nlohmann::ordered_json::array({to_json(CellProgress{"a-r1", "Create", 100, 500, 1000, 2})}).dump());
+    put(run.progress_file(),
+        nlohmann::ordered_json::array({to_json(CellProgress{"a-r1", "Create", 100, 500, 1000, 2})}).dump());
     EXPECT_FALSE(read_status(run).overview->running[0].progress.has_value());
   }
   {
     const Descriptor lock = take_lock(run.cell_lock_file(), std::chrono::milliseconds(0), nullptr);
     EXPECT_EQ(to_json(read_status(run))["state"], "undoing");
   }
+  {
+    // All is done, and the process calls its hook.
+    MatrixState ended = state;
+    ended.ended_at = "2026-11-30T17:00:00Z";
+    put(run.state_file(), state_to_text(ended));
+    const Descriptor lock = take_lock(run.lock_file(), std::chrono::milliseconds(0), nullptr);
+    EXPECT_EQ(to_json(read_status(run))["state"], "ended");
+    put(run.state_file(), state_to_text(state));
+  }
+  put(run.records_file(), "");
+  EXPECT_NE(headline(read_status(run)).find("records.jsonl lacks the records of 1 of them"), std::string::npos);
+  EXPECT_EQ(to_json(read_status(run))["missing_records"], 1);
+  put(run.records_file(), "{}\n");
   const MatrixStatus dead = read_status(run);
   EXPECT_FALSE(dead.running);
   EXPECT_FALSE(dead.overview.has_value());

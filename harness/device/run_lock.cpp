@@ -1,4 +1,4 @@
-#include "harness/device/device_lock.h"
+#include "harness/device/run_lock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 
 #include "harness/core/errors.h"
 
@@ -26,12 +27,19 @@ std::string read_holder(int fd) {
 
 }  // namespace
 
-std::string DeviceLock::path_of(unsigned major, unsigned minor, const std::string& folder) {
+std::string RunLock::path_of(unsigned major, unsigned minor, const std::string& folder) {
   return fmt::format("{}/{}-{}", folder, major, minor);
 }
 
-std::unique_ptr<DeviceLock> DeviceLock::take(unsigned major, unsigned minor, const std::string& folder) {
-  const std::string path = path_of(major, minor, folder);
+std::string RunLock::path_of(const std::string& mount_point, const std::string& folder) {
+  // A name of fixed length for a path of any: FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : mount_point) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("{}/mount-point-{:016x}", folder, hash);
+}
+
+std::unique_ptr<RunLock> RunLock::take(const std::string& path, const std::string& what) {
+  const std::string folder = path.substr(0, path.rfind('/'));
   for (int attempt = 0; attempt < 100; ++attempt) {
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
       throw RunError("lock", fmt::format("cannot make {}: {}", folder, errno_text(errno)));
@@ -44,8 +52,8 @@ std::unique_ptr<DeviceLock> DeviceLock::take(unsigned major, unsigned minor, con
       const std::string holder = read_holder(fd);
       close(fd);
       if (error != EWOULDBLOCK) throw RunError("lock", fmt::format("cannot lock {}: {}", path, errno_text(error)));
-      throw DeviceRefused(fmt::format("device {}:{} is in use by another run of mongo{} ({}). Wait for its end", major,
-                                      minor, holder.empty() ? "" : ", pid " + holder, path));
+      throw DeviceRefused(fmt::format("{} is in use by another run of mongo{} ({}). Wait for its end, or name another",
+                                      what, holder.empty() ? "" : ", pid " + holder, path));
     }
     // The last holder removes the file; a lock on a removed file guards nothing.
     struct stat held {
@@ -56,14 +64,14 @@ std::unique_ptr<DeviceLock> DeviceLock::take(unsigned major, unsigned minor, con
       if (ftruncate(fd, 0) != 0 || pwrite(fd, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
         // Only for the other side's message.
       }
-      return std::unique_ptr<DeviceLock>(new DeviceLock(fd, path));
+      return std::unique_ptr<RunLock>(new RunLock(fd, path));
     }
     close(fd);
   }
   throw RunError("lock", fmt::format("{} changes all the time; is something removing it?", path));
 }
 
-DeviceLock::~DeviceLock() {
+RunLock::~RunLock() {
   unlink(path_.c_str());
   close(fd_);
   rmdir(path_.substr(0, path_.rfind('/')).c_str());  // fails while another lock is in it, as it should
