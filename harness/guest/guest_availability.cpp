@@ -64,6 +64,9 @@ std::optional<std::string> why_no_guest() {
   } catch (const RunError& error) {
     return error.what();
   }
+#if defined(__SANITIZE_ADDRESS__)
+  return "this program is built with the address sanitizer, which cannot run as a guest's init";
+#endif
   if (geteuid() != 0) return "a guest needs root";
   if (access("/proc/self/ns/pid", F_OK) != 0) return "a guest needs a kernel with PID namespaces (CONFIG_PID_NS)";
   int scope = 0;

@@ -213,6 +213,9 @@ TEST_F(WorkersTest, TheOthersTakeNoDescriptorOfAProcess) {
 }
 
 TEST_F(WorkersTest, TooManyProcessesForTheLimitOfOpenFiles) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "where no descriptor is left the sanitizer takes every object for a wrong one (it needs a pipe)";
+#endif
   const SoftLimit few(RLIMIT_NOFILE, 64);
   const phases::Phase endless = phase(endless_phase);
   try {
