@@ -113,13 +113,13 @@ std::string folder_above(const RunFolder& folder) { return folder.path.substr(0,
 int dry_run(const MatrixArguments& arguments, CommandContext& context) {
   if (!arguments.resume.empty()) {
     const RunFolder folder = find_run_folder(arguments.resume);
-    print_plan(read_cells(folder, arguments.file),
+    print_plan(read_cells(folder, arguments.file, &context.watch),
                states_to_resume(state_from_text(read_whole_file(folder.state_file()), folder.state_file()).cells,
                                 read_done_cells(folder.records_file())),
                learn_from(folder_above(folder)), context.console);
     return 0;
   }
-  const Matrix matrix = read_matrix(arguments.file);
+  const Matrix matrix = read_matrix(arguments.file, &context.watch);
   for (const std::string& warning : matrix.warnings) context.console.error("warning: " + warning);
   const MatrixOrder order = arguments.order == "listed" ? MatrixOrder::listed : MatrixOrder::shuffled;
   const CellList list = plan_cells(matrix, order, choose_seed(arguments.seed));
@@ -134,9 +134,9 @@ MatrixRun open_run(const MatrixArguments& arguments, MatrixObserver& observer, C
   std::optional<CellList> list;
   if (!arguments.resume.empty()) {
     earlier = find_run_folder(arguments.resume);
-    require_root(read_cells(*earlier, arguments.file));
+    require_root(read_cells(*earlier, arguments.file, &context.watch));
   } else {
-    Matrix matrix = read_matrix(arguments.file);
+    Matrix matrix = read_matrix(arguments.file, &context.watch);
     for (const std::string& warning : matrix.warnings) observer.warning(warning);
     list = plan_cells(matrix, arguments.order == "listed" ? MatrixOrder::listed : MatrixOrder::shuffled, seed);
     list->matrix_path = arguments.file;
@@ -147,7 +147,7 @@ MatrixRun open_run(const MatrixArguments& arguments, MatrixObserver& observer, C
     const std::string warning = wait_until_idle(std::chrono::minutes(minutes), context.watch);
     if (!warning.empty()) observer.warning(warning);
   }
-  return earlier ? MatrixRun::take_up(*earlier, arguments.file, context.watch)
+  return earlier ? MatrixRun::take_up(*earlier, "", context.watch)
                  : MatrixRun::begin(std::move(*list), arguments.results, context.watch);
 }
 

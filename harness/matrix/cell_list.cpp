@@ -4,8 +4,10 @@
 
 #include <boost/filesystem.hpp>
 #include <map>
+#include <set>
 
 #include "harness/core/errors.h"
+#include "harness/core/quote.h"
 #include "harness/matrix/files.h"
 #include "harness/plan/run_options.h"
 #include "harness/report/text.h"
@@ -23,12 +25,18 @@ Json value_of(const RunRequest& request, const RunOption& option) {
   return text.empty() ? Json(nullptr) : Json(valid_utf8(text));
 }
 
-/// All that was asked for, and what it means where that is not the same.
-Json settings_of(const ListedCell& planned) {
+/// All that was asked for.
+Json asked_of(const RunRequest& request) {
   Json settings;
   for (const RunOption& option : run_options()) {
-    if (!option.key.empty()) settings[option.key] = value_of(planned.cell.request, option);
+    if (!option.key.empty()) settings[option.key] = value_of(request, option);
   }
+  return settings;
+}
+
+/// And what it means where that is not the same.
+Json settings_of(const ListedCell& planned) {
+  Json settings = asked_of(planned.cell.request);
   const Cell& cell = planned.cell;
   Json phases = Json::array();
   for (const phases::Phase* phase : cell.phases) phases.push_back(phase->name);
@@ -74,17 +82,74 @@ ListedCell plan_cell(const MatrixCell& source, SpaceOfTrees& space) {
   return planned;
 }
 
+/// No text of the reader's: it knows nothing of cells.
+[[noreturn]] void fail_damaged(const RunFolder& folder) {
+  throw UsageError(fmt::format("{} cannot be understood: it is damaged, or not of this tool. Begin a new run: {}",
+                               one_line(folder.cells_file()), quote_argv({"mongo", "matrix", folder.matrix_file()})));
+}
+
 Json parse_cells(const RunFolder& folder) {
   const std::string path = folder.cells_file();
   const Json json = Json::parse(read_whole_file(path), nullptr, false);
-  if (!json.is_object() || !json.contains("schema") || json["schema"] != cells_schema) {
-    throw UsageError(fmt::format("{} is not of this version of mongo", one_line(path)));
+  if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) fail_damaged(folder);
+  if (json["schema"] != cells_schema) {
+    throw UsageError(fmt::format(
+        "{} is of another version of mongo: its schema is {}, this version reads {}. Use that version, or begin a new "
+        "run: {}",
+        one_line(path), json["schema"].dump(), cells_schema, quote_argv({"mongo", "matrix", folder.matrix_file()})));
   }
   return json;
 }
 
+std::string shown(const Json& value) {
+  return value.is_null() ? "not given" : one_line(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+/// "sync is none, in the run it is phase" for each setting that is not the same.
+std::vector<std::string> differences(const Json& now, const Json& before) {
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : before.items()) {
+    const Json other = now.contains(key) ? now.at(key) : Json(nullptr);
+    if (other == value) continue;
+    if (value.is_object() && other.is_object()) {
+      for (const std::string& text : differences(other, value)) texts.push_back(text);
+    } else {
+      // A default that is written out, or is not: a value beside nothing.
+      const char* is = other.is_null() == value.is_null() || other.is_null() ? "is" : "is given as";
+      const char* was = other.is_null() == value.is_null() || value.is_null() ? "it is" : "it is given as";
+      texts.push_back(fmt::format("{} {} {}, in the run {} {}", one_line(key), is, shown(other), was, shown(value)));
+    }
+  }
+  return texts;
+}
+
+/// In what the cell of the matrix that is nearest to the missing one differs from it; empty when none is near.
+std::string nearest_differences(const Json& missing, const Json& earlier, const Matrix& matrix) {
+  std::set<std::string> of_the_run;
+  for (const Json& cell : earlier) of_the_run.insert(cell.at("log").get<std::string>());
+  Json before = missing.at("settings");
+  before.erase("resolved");
+  std::vector<std::string> best;
+  for (const MatrixCell& cell : matrix.cells) {
+    if (cell.id == missing.at("id")) return "repeats is less than in the run";
+    if (cell.repeat != missing.at("repeat") || of_the_run.count(cell.request.log) != 0) continue;
+    std::vector<std::string> found = differences(asked_of(cell.request), before);
+    if (best.empty() || found.size() < best.size()) best = std::move(found);
+  }
+  return fmt::format("{}", fmt::join(best, "; "));
+}
+
+enum class Source { of_the_run, given };
+
 /// The planned cells in the order of the earlier ones, which they must equal.
-std::vector<ListedCell> in_order_of(const Json& earlier, const Matrix& matrix, const std::string& name) {
+std::vector<ListedCell> in_order_of(const Json& earlier, const Matrix& matrix, Source source, const std::string& name) {
+  const auto fail = [source](const std::string& what) {
+    throw UsageError(what + (source == Source::given
+                                 ? ". Leave FILE out to go on with the run's own copy, or begin a new run without "
+                                   "--resume"
+                                 : ". The copy was changed, or this version of mongo plans it otherwise than the one "
+                                   "that began the run. Begin a new run without --resume"));
+  };
   SpaceOfTrees space;
   std::map<std::string, const MatrixCell*> by_log;
   for (const MatrixCell& cell : matrix.cells) by_log.emplace(cell.request.log, &cell);
@@ -92,18 +157,16 @@ std::vector<ListedCell> in_order_of(const Json& earlier, const Matrix& matrix, c
   for (const Json& before : earlier) {
     const std::string log = before.at("log");
     const auto found = by_log.find(log);
-    if (found == by_log.end()) throw UsageError(fmt::format("{} has no cell {}", name, log));
-    cells.push_back(plan_cell(*found->second, space));
-    const Json now = settings_of(cells.back());
-    for (const auto& [key, value] : before.at("settings").items()) {
-      if (!now.contains(key) || now.at(key) != value) {
-        throw UsageError(fmt::format("{}: cell {} would be run with another {} than before: {} instead of {}", name,
-                                     log, key, now.contains(key) ? now.at(key).dump() : "none", value.dump()));
-      }
+    if (found == by_log.end()) {
+      const std::string what = nearest_differences(before, earlier, matrix);
+      fail(fmt::format("{} has no cell {}{}{}", name, one_line(log), what.empty() ? "" : ": ", what));
     }
+    cells.push_back(plan_cell(*found->second, space));
+    const std::vector<std::string> what = differences(settings_of(cells.back()), before.at("settings"));
+    if (!what.empty()) fail(fmt::format("{}, cell {}: {}", name, one_line(log), fmt::join(what, "; ")));
     by_log.erase(found);
   }
-  if (!by_log.empty()) throw UsageError(fmt::format("{} has a further cell {}", name, by_log.begin()->first));
+  if (!by_log.empty()) fail(fmt::format("{} has a further cell {}", name, by_log.begin()->first));
   return cells;
 }
 
@@ -144,12 +207,12 @@ CellListHead read_head(const RunFolder& folder) {
   const Json json = parse_cells(folder);
   try {
     return {json.at("order"), json.at("matrix"), json.at("seed")};
-  } catch (const Json::exception& error) {
-    throw UsageError(fmt::format("{} cannot be understood: {}", one_line(folder.cells_file()), error.what()));
+  } catch (const Json::exception&) {
+    fail_damaged(folder);
   }
 }
 
-CellList read_cells(const RunFolder& folder, const std::string& path) {
+CellList read_cells(const RunFolder& folder, const std::string& path, const InterruptWatch* watch) {
   const Json json = parse_cells(folder);
   try {
     CellList list;
@@ -158,15 +221,15 @@ CellList read_cells(const RunFolder& folder, const std::string& path) {
     list.folder = json.at("folder");
     list.matrix_path = json.at("matrix");
     list.matrix = read_whole_file(folder.matrix_file());
-    list.cells =
-        in_order_of(json.at("cells"), parse_matrix(list.matrix, folder.matrix_file()), one_line(folder.matrix_file()));
+    list.cells = in_order_of(json.at("cells"), parse_matrix(list.matrix, folder.matrix_file()), Source::of_the_run,
+                             one_line(folder.matrix_file()));
     if (!path.empty()) {
-      const Matrix given = read_matrix(path);
-      if (given.text != list.matrix) in_order_of(json.at("cells"), given, one_line(path));
+      const Matrix given = read_matrix(path, watch);
+      if (given.text != list.matrix) in_order_of(json.at("cells"), given, Source::given, one_line(path));
     }
     return list;
-  } catch (const Json::exception& error) {
-    throw UsageError(fmt::format("{} cannot be understood: {}", one_line(folder.cells_file()), error.what()));
+  } catch (const Json::exception&) {
+    fail_damaged(folder);
   }
 }
 

@@ -47,9 +47,10 @@ struct CellListHead {
 CellListHead read_head(const RunFolder& folder);
 
 /// The cells of an earlier run in its order, from its own matrix.yaml. When `path` is not empty, that matrix file must
-/// have the same cells, in whatever order and form. Throws UsageError that names the first difference; also when this
-/// version of the tool would run a cell differently.
-CellList read_cells(const RunFolder& folder, const std::string& path);
+/// have the same cells, in whatever order, with the same texts for their settings. Throws UsageError that names the
+/// first difference and what to do; also when this version of the tool would run a cell differently. The watch: as
+/// read_matrix.
+CellList read_cells(const RunFolder& folder, const std::string& path, const InterruptWatch* watch = nullptr);
 
 /// All of them waiting.
 std::vector<CellState> waiting_cells(const CellList& list);

@@ -1,12 +1,18 @@
 #include "harness/matrix/nightly.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <string_view>
 
+#include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
 #include "harness/core/quote.h"
 #include "harness/report/text.h"
@@ -15,6 +21,45 @@ namespace mongo {
 namespace {
 
 constexpr auto hook_deadline = std::chrono::minutes(10);
+
+/// Why find_program does not take it, and what to do.
+std::string why_no_program(const std::string& name) {
+  struct stat info {};
+  const bool there = stat(name.c_str(), &info) == 0;
+  const int error = errno;
+  const std::string shown = one_line(name);
+  if (name.find('/') == std::string::npos) {
+    return fmt::format("there is no program {} in PATH, /usr/local/sbin, /usr/sbin or /sbin{}", shown,
+                       there ? fmt::format(". For the file in this folder give ./{}", shown) : "");
+  }
+  if (!there && error == ENOENT) return fmt::format("there is no program {}", shown);
+  if (!there) return fmt::format("{} cannot be looked at: {}", shown, errno_text(error));
+  if (S_ISDIR(info.st_mode)) return fmt::format("{} is a directory. Name a program in it", shown);
+  if (!S_ISREG(info.st_mode)) return fmt::format("{} is no regular file. Name a program", shown);
+  if ((info.st_mode & 0111) != 0) {
+    return fmt::format("{} may not be run by this user, or its mount has the option noexec", shown);
+  }
+  return fmt::format("{} is not executable. Make it so: {}", shown, quote_argv({"chmod", "+x", name}));
+}
+
+/// The kernel starts no script without a first line that names its interpreter; a shell would. Source: execve(2).
+bool can_be_started(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!file) return true;  // a program that may be run and not read
+  char first[4];
+  const ssize_t size = read(file.get(), first, sizeof first);
+  const std::string_view bytes(first, size < 0 ? 0 : static_cast<std::size_t>(size));
+  return size < 0 || bytes.starts_with("#!") ||
+         bytes ==
+             "\x7f"
+             "ELF";
+}
+
+/// Without "./" in it.
+std::string tidy(std::string path) {
+  for (std::size_t at = path.find("/./"); at != std::string::npos; at = path.find("/./")) path.erase(at, 2);
+  return path;
+}
 
 const char* outcome_name(int status) {
   if (status == 0) return "ok";
@@ -51,11 +96,17 @@ std::string wait_until_idle(std::chrono::seconds patience, const InterruptWatch&
 
 std::string find_hook(const std::string& program) {
   const std::string found = find_program(program);
-  if (found.empty()) throw UsageError(fmt::format("--hook: there is no program {}", one_line(program)));
+  if (found.empty()) throw UsageError("--hook: " + why_no_program(program));
+  if (!can_be_started(found)) {
+    throw UsageError(
+        fmt::format("--hook: {} is neither a program nor a script that says what runs it. Let its first line be "
+                    "#!/bin/sh, or what else it is written for",
+                    one_line(found)));
+  }
   char absolute[PATH_MAX];
   // The path, not what a link leads to: programs may look at their name.
   if (found.front() == '/' || realpath(".", absolute) == nullptr) return found;
-  return fmt::format("{}/{}", absolute, found);
+  return tidy(fmt::format("{}/{}", absolute, found));
 }
 
 std::string call_hook(const std::string& program, const RunFolder& folder, const MatrixState& state, int exit_status,

@@ -24,8 +24,8 @@ std::string wait_until_idle(std::chrono::seconds patience, const InterruptWatch&
                             const std::function<std::optional<double>()>& load = read_load,
                             std::chrono::milliseconds between = std::chrono::seconds(5));
 
-/// The program that is told of a run's end. Throws UsageError when there is no such program; found now, because it is
-/// called from another folder.
+/// The program that is told of a run's end. Throws UsageError when there is no such program, or the kernel would not
+/// start it; found now, because it is called from another folder, and at the end it would be too late.
 std::string find_hook(const std::string& program);
 
 /// Calls `PROGRAM FOLDER STATUS` with the outcome in its environment (MONGO_MATRIX_...). Returns a warning when that

@@ -93,6 +93,14 @@ unsigned parse_sector_size(const std::string& text) {
   throw UsageError(fmt::format("--sector-size '{}' is not possible. There are: 512, 1024, 2048, 4096 bytes", text));
 }
 
+std::vector<std::string> split_mkfs_options(const std::string& text) {
+  try {
+    return split_words(text);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--mkfs-options: {}", error.what()));
+  }
+}
+
 /// An existing directory has no device, and all else has one.
 void check_device_kind(const RunRequest& request, const Cell& cell) {
   const bool none = cell.device.kind == DeviceSpec::Kind::none;
@@ -178,7 +186,7 @@ Cell resolve(const RunRequest& request) {
   cell.repetitions = request.repetitions ? parse_count(*request.repetitions, "--repetitions", 1, max_repetitions)
                                          : cell.profile.repetitions;
   cell.phases = choose_phases(request.phases);
-  cell.mkfs_options = split_words(request.mkfs_options);
+  cell.mkfs_options = split_mkfs_options(request.mkfs_options);
   std::vector<std::string> mount_options = cell.driver->default_mount_options;
   if (!request.mount_options.empty()) {
     for (const std::string& option : split_commas(request.mount_options)) {

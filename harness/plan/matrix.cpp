@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -206,22 +207,28 @@ class MatrixBuilder {
 Matrix parse_matrix(const std::string& text, const std::string& name) {
   if (text.size() > largest_file) {
     throw UsageError(
-        fmt::format("{}: it has {} bytes; at most {} are read", printable(name), text.size(), largest_file));
+        fmt::format("{}: it has more than {} bytes. Is it a matrix file? Divide a larger matrix into several files",
+                    printable(name), largest_file));
   }
   return MatrixBuilder(text, name).build();
 }
 
-Matrix read_matrix(const std::string& path) {
+Matrix read_matrix(const std::string& path, const InterruptWatch* watch) {
   const auto fail = [&](int error) {
     throw UsageError(fmt::format("the matrix {} cannot be read: {}", printable(path), errno_text(error)));
   };
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A FIFO without a writer keeps nobody in open() then, and poll() waits for the writer. Source: fifo(7).
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0) fail(errno);
   std::string text;
   char buffer[65536];
   while (text.size() <= largest_file) {
+    pollfd polled[] = {{file.get(), POLLIN, 0}, {watch != nullptr ? watch->descriptor() : -1, POLLIN, 0}};
+    if (poll(polled, 2, -1) < 0 && errno != EINTR) fail(errno);
+    if (watch != nullptr) watch->check();
+    if (polled[0].revents == 0) continue;
     const ssize_t length = read(file.get(), buffer, sizeof buffer);
-    if (length < 0 && errno != EINTR) fail(errno);
+    if (length < 0 && errno != EINTR && errno != EAGAIN) fail(errno);
     if (length == 0) break;
     if (length > 0) text.append(buffer, static_cast<std::size_t>(length));
   }

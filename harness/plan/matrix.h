@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/interrupt.h"
 #include "harness/plan/cell.h"
 
 namespace mongo {
@@ -47,8 +48,9 @@ inline constexpr const char* default_mount_point = "/mnt/mongo";
 
 /// Reads a matrix strictly. Throws UsageError with "FILE:LINE:COLUMN: KEY: reason, and what is allowed" for everything
 /// that cannot be meant: unknown keys, duplicate keys, wrong types, values that `mongo run` would refuse, too many
-/// cells (found out before they are made). Touches nothing.
-Matrix read_matrix(const std::string& path);
+/// cells (found out before they are made). Touches nothing. It may be a FIFO, whose writer is waited for; throws
+/// Interrupted when a signal comes meanwhile.
+Matrix read_matrix(const std::string& path, const InterruptWatch* watch = nullptr);
 /// The same from a text; `name` stands for the file in messages.
 Matrix parse_matrix(const std::string& text, const std::string& name);
 

@@ -20,13 +20,14 @@ constexpr const char* name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 
 std::string cut(const std::string& text) { return printable(text.size() <= 60 ? text : text.substr(0, 57) + "..."); }
 
-/// The name that is near, or that begins with the word: mkfs for mkfs_options.
+/// The name that is near, or the only one that begins with the word: mkfs for mkfs_options.
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   const std::string near = nearest(word, known);
   if (!near.empty() || word.size() < 3) return near;
-  const auto longer =
-      std::find_if(known.begin(), known.end(), [&](const std::string& name) { return name.starts_with(word); });
-  return longer == known.end() ? "" : *longer;
+  const auto is_longer = [&](const std::string& name) { return name.starts_with(word); };
+  return std::count_if(known.begin(), known.end(), is_longer) == 1
+             ? *std::find_if(known.begin(), known.end(), is_longer)
+             : "";
 }
 
 std::string not_known(const std::string& name, const std::vector<std::string>& known) {

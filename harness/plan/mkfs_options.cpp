@@ -61,11 +61,21 @@ class Check {
 
   static bool takes_value(const std::string& entry) { return entry.find(' ') != std::string::npos; }
 
+  /// "tea|rupasov|r5" of the entry "-h tea|rupasov|r5": there are no other values.
+  static void check_choice(const std::string& text, const std::string& word, const std::string& entry) {
+    const std::string choices = entry.substr(entry.find(' ') + 1);
+    if (choices.find('|') == std::string::npos) return;
+    const bool one =
+        text.find('|') == std::string::npos && ("|" + choices + "|").find("|" + text + "|") != std::string::npos;
+    if (!one)
+      refuse(word, fmt::format("has a value that mkfs does not know and would pass over. Can be used: {}", entry));
+  }
+
   void long_option(const std::string& word) {
     const std::size_t equals = word.find('=');
     const std::string& entry = find(word.substr(0, equals), word);
     if (takes_value(entry)) {
-      equals == std::string::npos ? next_value(word, entry) : value(word.substr(equals + 1), word);
+      equals == std::string::npos ? next_value(word, entry) : value(word.substr(equals + 1), word, entry);
     } else if (equals != std::string::npos) {
       refuse(word, "takes no value");
     }
@@ -75,7 +85,7 @@ class Check {
     for (std::size_t i = 1; i < word.size(); ++i) {
       const std::string& entry = find(std::string("-") + word[i], word);
       if (!takes_value(entry)) continue;
-      i + 1 < word.size() ? value(word.substr(i + 1), word) : next_value(word, entry);
+      i + 1 < word.size() ? value(word.substr(i + 1), word, entry) : next_value(word, entry);
       return;
     }
   }
@@ -87,11 +97,12 @@ class Check {
     if (text.starts_with('-') && (text.size() < 2 || text[1] < '0' || text[1] > '9')) {
       refuse(word, fmt::format("lacks its value ({}): '{}' follows", entry, printable(text)));
     }
-    value(text, fmt::format("{} {}", word, text));
+    value(text, fmt::format("{} {}", word, text), entry);
   }
 
-  void value(const std::string& text, const std::string& word) const {
+  void value(const std::string& text, const std::string& word, const std::string& entry) const {
     if (text.empty()) refuse(word, "has an empty value");
+    check_choice(text, word, entry);
     const std::string only_device = "mkfs may touch nothing but DEVICE";
     if (text.find('/') != std::string::npos) refuse(word, "names a file or a device. " + only_device);
     // Features may be separated by blanks too, and written as +name.

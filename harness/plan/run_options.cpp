@@ -8,9 +8,11 @@ const std::vector<RunOption>& run_options() {
   static const std::vector<RunOption> all{
       {"FILESYSTEM", "filesystem", "file system to make", &RunRequest::filesystem, ValueForm::name},
       {"DEVICE", "device",
-       "block device; or loop:SIZE (a file of the tool's own), loop:PATH (an image file), ram:SIZE (memory)",
+       "block device; or loop:SIZE (a file of the tool's own), loop:PATH (an image file), ram:SIZE (memory); none for "
+       "dir",
        &RunRequest::device},
-      {"MOUNTPOINT", "mount_point", "empty directory, or one to be made and removed", &RunRequest::mount_point},
+      {"MOUNTPOINT", "mount_point", "empty directory, or one to be made and removed; for dir the existing directory",
+       &RunRequest::mount_point},
       {"LOG", "", "name of the result files", &RunRequest::log},
       {"PROCESSES", "processes", fmt::format("processes at work at the same time, 1 to {}", max_processes),
        &RunRequest::processes, ValueForm::count},

@@ -56,6 +56,7 @@ std::vector<std::string> split_commas(std::string_view text) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
+  bool tie = false;
   // Two letters exchanged are two changes.
   std::size_t best_distance = (word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
   for (const std::string& candidate : candidates) {
@@ -74,9 +75,12 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     if (row.back() < best_distance) {
       best_distance = row.back();
       best = candidate;
+      tie = false;
+    } else if (row.back() == best_distance && !best.empty()) {
+      tie = true;
     }
   }
-  return best;
+  return tie ? "" : best;
 }
 
 }  // namespace mongo

@@ -14,7 +14,8 @@ std::vector<std::string> split_words(std::string_view text);
 /// Splits at commas; empty parts are kept.
 std::vector<std::string> split_commas(std::string_view text);
 
-/// The candidate nearest to a misspelt word, or empty when none is near (two letters differ, or a third).
+/// The candidate nearest to a misspelt word; empty when none is near (two letters differ, or a third), and when several
+/// are equally near: ext5 is none of ext2, ext3 and ext4.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace mongo

@@ -17,6 +17,8 @@ namespace mongo {
 namespace {
 
 constexpr std::size_t deepest = 16;
+// As the parser says it of "device: loop:" and "note: a: b".
+constexpr const char* second_colon = "illegal map value";
 constexpr const char* byte_order_mark = "\xef\xbb\xbf";
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
@@ -238,7 +240,11 @@ void YamlDocument::parse() {
     const std::size_t begin = lines_[static_cast<std::size_t>(place.line) - 1];
     const bool tab =
         std::string_view(text_).substr(begin, text_.find('\n', begin) - begin).find('\t') != std::string_view::npos;
-    fail(place, fmt::format("this is no YAML: {}{}", error.msg, tab ? " (there is a tab in this line)" : ""));
+    fail(place,
+         fmt::format(
+             "this is no YAML: {}{}{}", error.msg,
+             error.msg == second_colon ? ". A text that holds ': ' or has a ':' at its end must be in quotes" : "",
+             tab ? " (there is a tab in this line)" : ""));
   }
   if (root_ == nullptr) {
     nodes_.emplace_back();

@@ -160,8 +160,55 @@ TEST_F(HookTest, ItsFailureIsAWarning) {
 }
 
 TEST_F(HookTest, IsLookedForBefore) {
-  EXPECT_THROW(find_hook(path("none")), UsageError);
+  const auto problem = [](const std::string& program) -> std::string {
+    try {
+      find_hook(program);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
   EXPECT_EQ(find_hook("true").front(), '/');
+  EXPECT_EQ(find_hook(script("exit 0")), path("hook"));
+  EXPECT_EQ(problem(path("none")), "--hook: there is no program " + path("none"));
+  EXPECT_EQ(problem("no-such-hook"),
+            "--hook: there is no program no-such-hook in PATH, /usr/local/sbin, /usr/sbin or /sbin");
+  EXPECT_EQ(problem(folder_), "--hook: " + folder_ + " is a directory. Name a program in it");
+  EXPECT_EQ(problem("/dev/null"), "--hook: /dev/null is no regular file. Name a program");
+  EXPECT_EQ(problem(path("hook/x")), "--hook: " + path("hook/x") + " cannot be looked at: Not a directory (ENOTDIR)");
+  put(path("plain"), "#!/bin/sh\n");
+  EXPECT_EQ(problem(path("plain")),
+            "--hook: " + path("plain") + " is not executable. Make it so: chmod +x " + path("plain"));
+  // A shell would run these, the kernel does not.
+  for (const char* text : {"", "#", "echo hello\n",
+                           "\x7f"
+                           "EL",
+                           "\n#!/bin/sh\n"}) {
+    put(path("plain"), text);
+    fs::permissions(path("plain"), fs::owner_all);
+    EXPECT_EQ(problem(path("plain")),
+              "--hook: " + path("plain") +
+                  " is neither a program nor a script that says what runs it. Let its first line be #!/bin/sh, or what "
+                  "else it is written for");
+  }
+}
+
+TEST_F(HookTest, OfThisFolderHasItsWholePath) {
+  const fs::path before = fs::current_path();
+  script("exit 0");
+  fs::create_directory(path("in"));
+  fs::current_path(folder_);
+  EXPECT_EQ(find_hook("./hook"), path("hook"));
+  EXPECT_EQ(find_hook("././hook"), path("hook"));
+  EXPECT_EQ(find_hook("in/.././hook"), path("in/../hook"));
+  std::string message;
+  try {
+    find_hook("hook");
+  } catch (const UsageError& error) {
+    message = error.what();
+  }
+  EXPECT_NE(message.find(". For the file in this folder give ./hook"), std::string::npos) << message;
+  fs::current_path(before);
 }
 
 }  // namespace

@@ -42,6 +42,9 @@ TEST(MatrixReading, UnknownKeysGetASuggestion) {
                        "m.yaml:4:3: mount_option: no such key (did you mean "
                        "mount_options?). There are: options, filesystem"));
   EXPECT_TRUE(contains(with("mkfs", "x"), "(did you mean mkfs_options?)"));
+  EXPECT_TRUE(contains(with("median", "x"), "m.yaml:4:3: median: no such key. There are: options"));
+  EXPECT_TRUE(contains(refusal_of(on_a_device("matrix: {filesystem: ext5}")),
+                       "filesystem: file system 'ext5' is not known. There are: btrfs"));
   EXPECT_TRUE(contains(refusal_of(on_a_device("Processes: 4\n")), "Processes: no such key (did you mean processes?)"));
   EXPECT_TRUE(contains(refusal_of(on_a_device("processes: 4\n")), "goes below defaults or matrix"));
   EXPECT_TRUE(contains(refusal_of(on_a_device("repeat: 4\n")), "(did you mean repeats?)"));

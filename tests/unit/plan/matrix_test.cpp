@@ -1,11 +1,18 @@
 // The cells of a matrix: product, exclude, include, repeats, limits, names and order.
 #include "harness/plan/matrix.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <csignal>
+#include <fstream>
 #include <set>
+#include <thread>
 
+#include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
 #include "tests/unit/plan/matrix_support.h"
 
@@ -308,7 +315,51 @@ TEST(MatrixFile, WhatCannotBeReadIsSaid) {
   EXPECT_EQ(refusal("/none/there.yaml"),
             "the matrix /none/there.yaml cannot be read: No such file or directory (ENOENT)");
   EXPECT_TRUE(contains(refusal("/"), "cannot be read: Is a directory (EISDIR)"));
-  EXPECT_TRUE(contains(refusal("/dev/zero"), "at most 1048576 are read"));
+  EXPECT_EQ(refusal("/dev/zero"),
+            "/dev/zero: it has more than 1048576 bytes. Is it a matrix file? Divide a larger matrix into several "
+            "files");
+}
+
+class FifoTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(mkdtemp(folder_), nullptr);
+    ASSERT_EQ(mkfifo(fifo().c_str(), 0600), 0);
+  }
+  void TearDown() override {
+    unlink(fifo().c_str());
+    rmdir(folder_);
+  }
+  std::string fifo() const { return folder_ + std::string("/fifo"); }
+
+  char folder_[32] = "/tmp/mongo-fifo-XXXXXX";
+};
+
+TEST_F(FifoTest, ItsWriterIsWaitedFor) {
+  const std::string text = on_a_device("matrix: {filesystem: ext4}\n");
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::ofstream out(fifo());
+    out << text.substr(0, 20) << std::flush;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    out << text.substr(20);
+  });
+  const InterruptWatch watch;
+  EXPECT_EQ(read_matrix(fifo(), &watch).text, text);
+  writer.join();
+}
+
+TEST_F(FifoTest, ASignalEndsTheWait) {
+  InterruptWatch watch;
+  // Without a writer, and with one that writes nothing.
+  std::thread signal([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    watch.raise(SIGTERM);
+  });
+  EXPECT_THROW(read_matrix(fifo(), &watch), Interrupted);
+  signal.join();
+  const Descriptor writer(open(fifo().c_str(), O_RDWR | O_CLOEXEC));
+  EXPECT_THROW(read_matrix(fifo(), &watch), Interrupted);
 }
 
 }  // namespace

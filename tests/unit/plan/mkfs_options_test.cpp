@@ -87,6 +87,20 @@ TEST(MkfsOptions, ValuesNameNoFileAndNoDevice) {
   for (const char* value : {"idle=1", "valid=2", "void=3", "labels=4"}) EXPECT_EQ(refusal({"-O", value}), "accepted");
 }
 
+TEST(MkfsOptions, OnlyTheValuesThatThereAre) {
+  const MkfsRules some{"somefs", {"-j", "-h tea|rupasov|r5", "--hash tea|rupasov|r5", "-b SIZE"}, {}};
+  const std::vector<std::vector<std::string>> good{{"-h", "tea"},    {"-hrupasov"},  {"-jh", "r5"},
+                                                   {"--hash", "r5"}, {"--hash=tea"}, {"-b", "bogus"}};
+  for (const auto& words : good) EXPECT_EQ(refusal(words, some), "accepted") << words[0];
+  const std::vector<std::vector<std::string>> bad{{"-h", "bogus"},    {"-hte"},       {"-jh", "TEA"}, {"-h", "tea|r5"},
+                                                  {"--hash", "asov"}, {"--hash=r5|"}, {"-h", "|"}};
+  for (const auto& words : bad) {
+    EXPECT_NE(refusal(words, some).find("has a value that mkfs does not know"), std::string::npos) << words[0];
+  }
+  EXPECT_NE(refusal({"-h", "bogus"}, some).find("'-h bogus' "), std::string::npos);
+  EXPECT_NE(refusal({"-h", "bogus"}, some).find("Can be used: -h tea|rupasov|r5"), std::string::npos);
+}
+
 TEST(MkfsOptions, WhatExistsIsRefusedAsALastResort) {
   for (const char* value : {"etc", "a,etc", "x=etc", "x:etc", ".", "a=.."}) {
     expect_refused({"-O", value}, std::string("-O ") + value, "names a file or a device ('/");

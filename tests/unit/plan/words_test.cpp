@@ -42,5 +42,12 @@ TEST(Nearest, SuggestsOnlyWhatIsNear) {
   EXPECT_EQ(nearest("", names), "");
 }
 
+TEST(Nearest, SuggestsNothingWhereSeveralAreAsNear) {
+  EXPECT_EQ(nearest("ext5", {"btrfs", "ext2", "ext3", "ext4"}), "");
+  EXPECT_EQ(nearest("etx3", {"ext2", "ext3", "ext4"}), "ext3");
+  // A tie counts only among the nearest.
+  EXPECT_EQ(nearest("ext3a", {"ext2", "ext4", "ext3"}), "ext3");
+}
+
 }  // namespace
 }  // namespace mongo

@@ -31,6 +31,16 @@ TEST(YamlDocument, KeepsTextsAsTheyAreWritten) {
   EXPECT_EQ(entries[5].value->kind, YamlNode::Kind::null);
 }
 
+TEST(YamlDocument, AColonTooManyHasAHint) {
+  const std::string hint = "illegal map value. A text that holds ': ' or has a ':' at its end must be in quotes";
+  for (const char* text : {"device: loop:\n", "device: loop: 1GiB\n"}) {
+    EXPECT_EQ(refusal(text), "f:1:13: this is no YAML: " + hint) << text;
+  }
+  EXPECT_EQ(refusal("device: 'loop:'\n"), "");
+  EXPECT_EQ(refusal("device: loop:1GiB\n"), "");
+  EXPECT_EQ(refusal("a: [1\n").find(hint), std::string::npos);
+}
+
 TEST(YamlDocument, KnowsPlacesInCharacters) {
   const YamlDocument document("ä: [ö, x]\nb:\n  - {c: d}\n", "f");
   const auto& entries = document.root().entries;
