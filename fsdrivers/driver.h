@@ -60,7 +60,8 @@ struct FilesystemDriver {
   /// What has to be run after mkfs, in this order, before the file system is what format_argv promises. Null: nothing.
   std::vector<std::vector<std::string>> (*after_format)(const FormatRequest&) = nullptr;
   /// What a user may give to mkfs, as it is written there: "-j", "-N COUNT", "--mixed", "--nodesize SIZE"; a second
-  /// word says that it takes a value. Not what this tool sets itself (label, UUID, force, quiet), what makes no file
+  /// word says that it takes a value, and with '|' in it, "-h tea|r5", which values there are: for mkfs that takes
+  /// another one without an error. Not what this tool sets itself (label, UUID, force, quiet), what makes no file
   /// system, and what names a file or a device: mkfs must touch nothing but the device that was looked at.
   std::vector<std::string> mkfs_options;
   /// Parts of the options' values that are refused for the same reasons, such as "logdev" in "-l size=64m,logdev=x".
@@ -68,7 +69,9 @@ struct FilesystemDriver {
   /// Whether such an argv leaves something for later that mkfs could write at once, so that it falls into the phases.
   /// Null: the file system has no such thing.
   std::optional<bool> (*lazy_initialisation)(const std::vector<std::string>& argv) = nullptr;
-  unsigned files_when_empty = 0;          // regular files on a file system that was just made
+  /// Regular files in the root of a file system that was just made. They are its own: no phase works on them, and
+  /// nothing counts them.
+  std::vector<std::string> own_files;
   bool existing_directory = false;        // nothing is formatted or mounted
   std::optional<PoolCommands> pool;       // instead of format_argv
   std::vector<std::string> version_argv;  // prints mkfs's version, on stdout or stderr

@@ -25,7 +25,7 @@ std::vector<FilesystemDriver> entries() {
         {"nilfs-tune", "-L", std::string(label), "-U", request.uuid, request.device}};
   };
   driver.mkfs_options = {"-b SIZE", "-B BLOCKS", "-c", "-K", "-m PERCENT", "-O FEATURES"};
-  driver.files_when_empty = 1;  // /.nilfs, for the cleaner
+  driver.own_files = {".nilfs"};  // for the cleaner
   driver.version_argv = {"mkfs.nilfs2", "-V"};
   return {driver};
 }

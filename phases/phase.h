@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace mongo::phases {
@@ -73,10 +74,11 @@ class Content;     // phases/support/content.h: the bytes that files are filled 
 
 /// All that a phase knows. A phase makes system calls and counts; it knows no timing and no reporting.
 struct Context {
-  int mount_fd = -1;       // the root of the file system under test, O_DIRECTORY
-  std::string mount_path;  // its absolute path, for the targets of symbolic links
-  int repetition = 1;      // from 1
-  int process = 1;         // from 1
+  int mount_fd = -1;                       // the root of the file system under test, O_DIRECTORY
+  std::string mount_path;                  // its absolute path, for the targets of symbolic links
+  int repetition = 1;                      // from 1
+  int process = 1;                         // from 1
+  std::span<const std::string> own_files;  // names in the root that are the file system's and not the workload's
   TreeParameters tree;
   std::size_t write_buffer_size = 4096;
   // create and copy call fsync(2) on each file after its last write. What changes directories only (symlink, rename,
@@ -97,7 +99,6 @@ struct Expectation {
   std::uint64_t trees = 0;           // processes * repetitions
   bool copied = false;               // copy is among the phases that came before
   bool linked = false;               // symlink is
-  std::uint64_t other_files = 0;     // regular files that the file system had from the beginning
 };
 
 /// One phase, as data. Each file phases/NAME.cpp offers `namespace mongo::phases::phase_NAME { extern const Phase

@@ -31,7 +31,7 @@ void run(Context& context) {
 }
 
 std::uint64_t planned_files(const Expectation& expectation) {
-  return expectation.files_per_tree * expectation.trees * (expectation.copied ? 2 : 1) + expectation.other_files;
+  return expectation.files_per_tree * expectation.trees * (expectation.copied ? 2 : 1);
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ class RunError : public Error {
 /// A signal, or a reader that went away, asked for the end of the run.
 class Interrupted : public std::runtime_error {
  public:
-  explicit Interrupted(int signal_number);
+  /// `where`: what was going on, "create at 100 bytes"; empty: nothing is said about it.
+  explicit Interrupted(int signal_number, const std::string& where = "");
   int signal_number() const { return signal_number_; }
 
  private:
@@ -64,6 +65,9 @@ class Interrupted : public std::runtime_error {
 
 /// "strerror text (ERRNAME)" for an errno value, e.g. "No space left on device (ENOSPC)".
 std::string errno_text(int error_number);
+
+/// What to do when the node of a kernel module, such as /dev/fuse, could not be opened for that reason.
+std::string missing_node_advice(const std::string& module, int error_number);
 
 /// The symbolic name of an errno value, e.g. "ENOSPC"; "errno 4711" for one that the C library does not know.
 std::string errno_name(int error_number);

@@ -50,10 +50,10 @@ std::string guest_version() {
 std::optional<std::string> why_no_guest() {
   if (!right_architecture) return "User-mode Linux runs on x86 only";
   if (find_program(program).empty()) {
-    return "linux.uml (User-mode Linux) is not installed. On Debian: apt-get install user-mode-linux. Most other "
-           "distributions have no such package; there a Linux source tree gives one: make ARCH=um defconfig linux, "
-           "with "
-           "the file systems that are wanted built in, then copy the file linux to /usr/local/sbin/linux.uml";
+    return not_found_text(program) +
+           ". It is User-mode Linux; on Debian: apt-get install user-mode-linux. Most other distributions have no such "
+           "package; there a Linux source tree gives one: make ARCH=um defconfig linux, with the file systems that are "
+           "wanted built in, then copy the file linux to /usr/local/sbin/linux.uml";
   }
   try {
     const CommandResult result = ask("--version");

@@ -1,12 +1,13 @@
 #include <dirent.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cctype>
-#include <fstream>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
 #include <memory>
-#include <sstream>
 #include <string>
+#include <vector>
 
 #include "harness/guest/uml.h"
 
@@ -19,37 +20,49 @@ ino_t namespace_of(const std::string& pid) {
   return stat(("/proc/" + pid + "/ns/pid").c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
-void add_times(const std::string& pid, GuestCpu& cpu) {
-  std::ifstream in("/proc/" + pid + "/stat");
-  std::string text;
-  std::getline(in, text);
-  // "pid (name) state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime cutime cstime ...".
-  // What ended children have used is in cutime and cstime of the one that waited for them. Source: proc(5).
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return;
-  std::istringstream words(text.substr(name_end + 1));
-  std::string passed;
-  for (int i = 0; i < 11; ++i) words >> passed;
-  double user = 0, system = 0, waited_user = 0, waited_system = 0;
-  if (!(words >> user >> system >> waited_user >> waited_system)) return;
-  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  cpu.user_seconds += (user + waited_user) / ticks;
-  cpu.system_seconds += (system + waited_system) / ticks;
+std::vector<pid_t> processes_of(pid_t guest) {
+  std::vector<pid_t> found;
+  const ino_t wanted = namespace_of(std::to_string(guest));
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
+  // linux.uml makes a session of its own, so that neither group nor session tells its processes.
+  if (!folder || wanted == 0 || wanted == namespace_of("self")) return found;
+  while (const dirent* entry = readdir(folder.get())) {
+    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
+    if (namespace_of(entry->d_name) == wanted) found.push_back(std::atoi(entry->d_name));
+  }
+  return found;
 }
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
 GuestCpu read_guest_cpu(pid_t guest) {
   GuestCpu cpu;
-  const ino_t wanted = namespace_of(std::to_string(guest));
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
-  // linux.uml makes a session of its own, so that neither group nor session tells its processes.
-  if (!folder || wanted == 0 || wanted == namespace_of("self")) return cpu;
-  while (const dirent* entry = readdir(folder.get())) {
-    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
-    if (namespace_of(entry->d_name) == wanted) add_times(entry->d_name, cpu);
+  const std::vector<pid_t> processes = processes_of(guest);
+  cpu.first_second = now();
+  for (const pid_t pid : processes) {
+    clockid_t clock{};
+    timespec used{};
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) continue;
+    cpu.seconds_of[pid] = static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
   }
+  cpu.last_second = now();
   return cpu;
+}
+
+double GuestCpu::seconds() const {
+  double sum = 0;
+  for (const auto& [pid, seconds] : seconds_of) sum += seconds;
+  return sum;
+}
+
+std::optional<double> cpu_between(const GuestCpu& before, const GuestCpu& after) {
+  if (before.seconds_of.empty()) return std::nullopt;
+  for (const auto& [pid, seconds] : before.seconds_of) {
+    if (!after.seconds_of.contains(pid)) return std::nullopt;
+  }
+  return after.seconds() - before.seconds();
 }
 
 }  // namespace mongo

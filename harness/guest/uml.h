@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,14 +60,18 @@ struct GuestResult {
 /// what on_line throws ends the guest too. To be called from a process with a single thread.
 GuestResult run_guest(const GuestRequest& request, const InterruptWatch& watch);
 
-/// CPU seconds that all processes of a running guest have used since its start.
+/// What the processes of a running guest have used since their start.
 struct GuestCpu {
-  double user_seconds = 0;
-  double system_seconds = 0;
+  std::map<pid_t, double> seconds_of;
+  double first_second = 0, last_second = 0;  // when it was read, by the monotonic clock
+  double seconds() const;
 };
 
-/// Source: /proc/PID/stat, in clock ticks of 10 ms; each process of the guest, a dozen or less, may lack one tick. What
-/// the host calls user and system time says nothing of the guest's. Zero when there is no such guest.
+/// Source: the CPU clock of each process, in nanoseconds: clock_getcpuclockid(3). What has ended is not in it. What the
+/// host calls user and system time says nothing of the guest's. Empty when there is no such guest.
 GuestCpu read_guest_cpu(pid_t guest);
+
+/// CPU seconds between two readings. Nothing when it is not known: a process has ended in between, or there was none.
+std::optional<double> cpu_between(const GuestCpu& before, const GuestCpu& after);
 
 }  // namespace mongo

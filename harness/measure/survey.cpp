@@ -187,7 +187,8 @@ class CurrentDirectory {
 
 }  // namespace
 
-Survey survey_filesystem(int root_fd, const InterruptWatch& watch, ExtentSource source) {
+Survey survey_filesystem(int root_fd, const InterruptWatch& watch, std::span<const std::string> own_files,
+                         ExtentSource source) {
   const auto start = std::chrono::steady_clock::now();
   Survey survey;
   survey.directories = 1;  // the root is not entered
@@ -195,6 +196,7 @@ Survey survey_filesystem(int root_fd, const InterruptWatch& watch, ExtentSource 
   phases::Counters counters;
   phases::Context context;
   context.mount_fd = root_fd;
+  context.own_files = own_files;
   context.counters = &counters;
   SurveyVisitor visitor(survey, watch, source);
   phases::Walk walk(context);

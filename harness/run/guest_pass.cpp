@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <limits>
 #include <map>
 #include <sstream>
 
@@ -19,6 +20,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// What only the host can account for: the guest takes all of its own CPU time for user time.
+void forget_cpu(PassRecord& pass) {
+  for (PhaseRecord& phase : pass.phases) {
+    phase.cpu_user_seconds = phase.cpu_system_seconds = std::numeric_limits<double>::quiet_NaN();
+    phase.cpu_percent.reset();
+    phase.machine_cpu_seconds.reset();
+    phase.machine_cpu_percent.reset();
+  }
+}
+
 /// Listens to one guest.
 class GuestListener {
  public:
@@ -30,10 +41,11 @@ class GuestListener {
     std::string what;
     words >> what;
     RunObserver& observer = context_.services.observer;
-    if (what == guest_words::begin) {
-      before_ = cpu_of(guest);
-    } else if (what == guest_words::end) {
-      cpu_seconds_[phase_] += std::max(0.0, cpu_of(guest) - before_);
+    if (what == guest_words::begin || what == guest_words::end) {
+      std::string number;
+      if (!(words >> number)) return;
+      what == guest_words::begin ? begin_repetition(guest) : end_repetition(guest);
+      answer(number, "");
     } else if (what == guest_words::progress) {
       std::uint64_t files = 0;
       double seconds = 0;
@@ -42,9 +54,13 @@ class GuestListener {
       std::uint64_t median = 0, planned = 0;
       std::string label;
       if (!(words >> median >> label >> planned)) return;
+      for (const phases::Phase* phase : context_.cell.phases) {
+        if (phase->label == label) at_work_ = fmt::format("{} at {} bytes", phase->name, median);
+      }
       observer.phase_started(median, label, planned);
     } else if (what == guest_words::phase_finished) {
       ++phase_;
+      at_work_.clear();
       const std::optional<RunRecord> record = read_record();
       if (record && !record->passes.empty() && !record->passes[0].phases.empty()) {
         observer.phase_finished(record->passes[0].median_file_size_bytes, record->passes[0].phases.back());
@@ -57,6 +73,9 @@ class GuestListener {
     }
   }
 
+  /// "create at 100 bytes" while a phase is going on, else empty.
+  const std::string& at_work() const { return at_work_; }
+
   /// As far as the guest has written it.
   std::optional<RunRecord> read_record() const {
     std::ifstream in(folder_ + "/" + guest_words::result_file);
@@ -68,20 +87,56 @@ class GuestListener {
     }
   }
 
-  void add_cpu(PassRecord& pass) const {
-    for (std::size_t i = 0; i < pass.phases.size(); ++i) {
-      const auto found = cpu_seconds_.find(i);
-      if (found == cpu_seconds_.end()) continue;
-      PhaseRecord& phase = pass.phases[i];
-      phase.machine_cpu_seconds = found->second;
-      if (phase.seconds && *phase.seconds > 0) phase.machine_cpu_percent = 100 * found->second / *phase.seconds;
-    }
+  /// What the guest has found out so far, for the pass.
+  void hand_over(const RunRecord& record, PassRecord& pass) const {
+    if (record.passes.empty()) return;
+    const PassRecord& found = record.passes[0];
+    pass.planned_files = found.planned_files;
+    pass.files = found.files;
+    pass.directories = found.directories;
+    pass.phases = found.phases;
+    forget_cpu(pass);
+    add_cpu(pass);
+    context_.record.mount.effective = record.mount.effective;
   }
 
  private:
-  static double cpu_of(pid_t guest) {
-    const GuestCpu cpu = read_guest_cpu(guest);
-    return cpu.user_seconds + cpu.system_seconds;
+  void add_cpu(PassRecord& pass) const {
+    for (std::size_t i = 0; i < pass.phases.size(); ++i) {
+      const auto found = used_.find(i);
+      if (found == used_.end() || found->second.open || !found->second.cpu) continue;
+      PhaseRecord& phase = pass.phases[i];
+      phase.machine_cpu_seconds = found->second.cpu;
+      if (phase.seconds) phase.machine_cpu_percent = 100 * *found->second.cpu / found->second.elapsed;
+    }
+  }
+
+  /// Over the repetitions of a phase, between the host's readings.
+  struct Used {
+    std::optional<double> cpu = 0;  // seconds; nothing: not known of one of them
+    double elapsed = 0;             // seconds
+    bool open = false;              // a repetition has no end
+  };
+
+  void begin_repetition(pid_t guest) {
+    used_[phase_].open = true;
+    before_ = read_guest_cpu(guest);
+  }
+
+  void end_repetition(pid_t guest) {
+    const GuestCpu after = read_guest_cpu(guest);
+    Used& used = used_[phase_];
+    used.open = false;
+    const std::optional<double> more = cpu_between(before_, after);
+    if (!more) used.cpu.reset();
+    if (used.cpu) *used.cpu += *more;
+    used.elapsed += after.last_second - before_.first_second;
+  }
+
+  void answer(const std::string& number, const std::string& trouble) const {
+    const std::string path = folder_ + "/" + guest_words::answer_file + number;
+    std::ofstream(path + ".new") << trouble;
+    rename((path + ".new").c_str(), path.c_str());
   }
 
   void empty_caches(const std::string& number) {
@@ -91,17 +146,16 @@ class GuestListener {
     } catch (const RunError& error) {
       trouble = error.what();
     }
-    const std::string path = folder_ + "/" + guest_words::emptied_file + number;
-    std::ofstream(path + ".new") << trouble;
-    rename((path + ".new").c_str(), path.c_str());
+    answer(number, trouble);
   }
 
   RunContext& context_;
   Target& target_;
   std::string folder_;
   std::size_t phase_ = 0;
-  double before_ = 0;
-  std::map<std::size_t, double> cpu_seconds_;  // by the phase's number
+  std::string at_work_;  // the phase that is going on
+  GuestCpu before_;
+  std::map<std::size_t, Used> used_;  // by the phase's number
 };
 
 std::chrono::milliseconds guest_deadline(const Cell& cell) {
@@ -127,19 +181,19 @@ void run_pass_in_guest(RunContext& context, Target& target, std::size_t pass_ind
   request.filesystem = context.cell.driver->kernel_type;
   request.deadline = guest_deadline(context.cell);
   request.on_line = [&](const std::string& line, pid_t guest) { listener.hear(line, guest); };
-  const GuestResult result = run_guest(request, context.services.watch);
-  const std::optional<RunRecord> record = listener.read_record();
-  if (record && !record->passes.empty()) {
-    const PassRecord& found = record->passes[0];
-    pass.planned_files = found.planned_files;
-    pass.files = found.files;
-    pass.directories = found.directories;
-    pass.phases = found.phases;
-    listener.add_cpu(pass);
-    context.record.mount.effective = record->mount.effective;
+  GuestResult result;
+  try {
+    result = run_guest(request, context.services.watch);
+  } catch (const Interrupted& interrupted) {
+    if (const std::optional<RunRecord> record = listener.read_record()) listener.hand_over(*record, pass);
+    throw Interrupted(interrupted.signal_number(), listener.at_work());
   }
+  const std::optional<RunRecord> record = listener.read_record();
+  if (record) listener.hand_over(*record, pass);
   folder.remove();
-  if (!result.ok()) throw RunError("guest", result.failure);
+  if (!result.ok()) {
+    throw RunError("guest", listener.at_work().empty() ? result.failure : listener.at_work() + ": " + result.failure);
+  }
   if (!record) throw RunError("guest", "it ended without a result");
   if (record->status == Status::failed) throw RunError("guest", record->reason);
 }

@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <fstream>
-#include <limits>
 #include <thread>
 
 #include "harness/core/errors.h"
@@ -41,11 +40,38 @@ void write_record(const std::string& folder, const RunRecord& record) {
   if (rename(beside.c_str(), path.c_str()) != 0) throw RunError("guest", "rename of the result: " + errno_text(errno));
 }
 
+/// Asks the host to do something, and waits until it has.
+class Questions {
+ public:
+  explicit Questions(std::string folder) : folder_(std::move(folder)) {}
+
+  /// Throws RunError(step, ...) with what the host says went wrong.
+  void ask(const char* question, const char* step) {
+    const std::string answer = fmt::format("{}/{}{}", folder_, guest_words::answer_file, ++asked_);
+    tell_host(fmt::format("{} {}", question, asked_));
+    const auto limit = std::chrono::steady_clock::now() + patience_for_host;
+    while (access(answer.c_str(), F_OK) != 0) {
+      if (std::chrono::steady_clock::now() > limit) {
+        throw RunError(step, fmt::format("the host did not answer '{}'", question));
+      }
+      std::this_thread::sleep_for(2ms);
+    }
+    std::string trouble;
+    std::getline(std::ifstream(answer), trouble);
+    unlink(answer.c_str());
+    if (!trouble.empty()) throw RunError(step, trouble);
+  }
+
+ private:
+  std::string folder_;
+  int asked_ = 0;
+};
+
 /// Passes on to the host what a run does.
 class HostObserver : public RunObserver {
  public:
-  HostObserver(const RunRecord& record, std::string folder, int interval)
-      : record_(record), folder_(std::move(folder)), interval_(interval) {}
+  HostObserver(const RunRecord& record, std::string folder, int interval, Questions& questions)
+      : record_(record), folder_(std::move(folder)), interval_(interval), questions_(questions) {}
   void note(const std::string& text) override { tell_host(fmt::format("{} {}", guest_words::note, text)); }
   void phase_started(std::uint64_t median, const std::string& label, std::uint64_t planned) override {
     tell_host(fmt::format("{} {} {} {}", guest_words::phase_started, median, label, planned));
@@ -57,20 +83,21 @@ class HostObserver : public RunObserver {
     write_record(folder_, record_);
     tell_host(fmt::format("{} {}", guest_words::phase_finished, median));
   }
-  void repetition_started() override { tell_host(guest_words::begin); }
-  void repetition_finished() override { tell_host(guest_words::end); }
+  void repetition_started() override { questions_.ask(guest_words::begin, "guest"); }
+  void repetition_finished() override { questions_.ask(guest_words::end, "guest"); }
   int progress_interval() const override { return interval_; }
 
  private:
   const RunRecord& record_;
   std::string folder_;
   int interval_;
+  Questions& questions_;
 };
 
 class GuestFilesystem : public MountedFilesystem {
  public:
-  GuestFilesystem(const GuestJob& job, const Cell& cell, RunRecord& record)
-      : job_(job), cell_(cell), mount_(record.mount) {}
+  GuestFilesystem(const GuestJob& job, const Cell& cell, RunRecord& record, Questions& questions)
+      : job_(job), cell_(cell), mount_(record.mount), questions_(questions) {}
 
   void mount() {
     mount_.effective =
@@ -111,35 +138,14 @@ class GuestFilesystem : public MountedFilesystem {
   void open_root() { root_ = open_mount_root(job_.mount_point); }
 
   /// The guest's device is a file or device of the host, which has a page cache of its own for it.
-  void empty_host_caches() {
-    const std::string answer = fmt::format("{}/{}{}", job_.folder, guest_words::emptied_file, ++asked_);
-    tell_host(fmt::format("{} {}", guest_words::empty_caches, asked_));
-    const auto limit = std::chrono::steady_clock::now() + patience_for_host;
-    while (access(answer.c_str(), F_OK) != 0) {
-      if (std::chrono::steady_clock::now() > limit) throw RunError("remount", "the host did not empty its caches");
-      std::this_thread::sleep_for(2ms);
-    }
-    std::ifstream in(answer);
-    std::string trouble;
-    if (std::getline(in, trouble); !trouble.empty()) throw RunError("remount", trouble);
-  }
+  void empty_host_caches() { questions_.ask(guest_words::empty_caches, "remount"); }
 
   const GuestJob& job_;
   const Cell& cell_;
   MountRecord& mount_;
+  Questions& questions_;
   Descriptor root_;
-  int asked_ = 0;
 };
-
-/// What only the host can account for: the guest takes all of its own CPU time for user time.
-void forget_cpu(PassRecord& pass) {
-  for (PhaseRecord& phase : pass.phases) {
-    phase.cpu_user_seconds = phase.cpu_system_seconds = std::numeric_limits<double>::quiet_NaN();
-    phase.cpu_percent.reset();
-    phase.machine_cpu_seconds.reset();
-    phase.machine_cpu_percent.reset();
-  }
-}
 
 }  // namespace
 
@@ -153,13 +159,14 @@ int work_in_guest(const GuestJob& job) {
   record.filesystem = cell.driver->name;
   record.host = describe_host();
   record.mount.point = job.mount_point;
-  HostObserver observer(record, job.folder, request.progress_interval);
+  Questions questions(job.folder);
+  HostObserver observer(record, job.folder, request.progress_interval, questions);
   RealRunner runner(&watch);
   const RunServices services{runner, watch, observer};
   LeaseStack leases;
   std::unique_ptr<Journal> no_journal;
   RunContext context{cell, services, record, leases, no_journal};
-  GuestFilesystem filesystem(job, cell, record);
+  GuestFilesystem filesystem(job, cell, record, questions);
   try {
     filesystem.mount();
     const phases::TreeParameters& tree = cell.profile.passes.at(request.pass);
@@ -171,7 +178,6 @@ int work_in_guest(const GuestJob& job) {
     record.status = Status::failed;
     record.reason = error.what();
   }
-  for (PassRecord& pass : record.passes) forget_cpu(pass);
   write_record(job.folder, record);
   return 0;
 }

@@ -17,7 +17,8 @@ class RunObserver {
   /// Files done so far in the phase, over all repetitions, and the seconds since its start.
   virtual void phase_progress(std::uint64_t files_done, double elapsed_seconds) = 0;
   virtual void phase_finished(std::uint64_t median_file_size, const PhaseRecord& phase) = 0;
-  /// Around the part of a repetition that is measured.
+  /// Right before and after the part of a repetition that is measured, with all processes there and none at work. A
+  /// repetition that did not come to its end has no second call.
   virtual void repetition_started() {}
   virtual void repetition_finished() {}
   /// How often phase_progress is wanted, in milliseconds; 0: never.

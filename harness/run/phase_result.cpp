@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include "harness/core/errors.h"
@@ -78,6 +79,10 @@ PhaseRecord judge_phase(const phases::Phase& phase, std::uint64_t planned,
     if (repetition.latencies) phases::merge(*latencies, *repetition.latencies);
     merge_errors(record.errors, repetition.errors);
     if (failure.empty()) failure = repetition.failure;
+  }
+  if (record.elapsed_seconds == 0) {  // not begun: what was not measured is not 0
+    record.cpu_user_seconds = record.cpu_system_seconds = record.start_skew_seconds =
+        std::numeric_limits<double>::quiet_NaN();
   }
   record.latencies = summarise(*latencies);
   if (record.overlap && *record.overlap < least_overlap) record.flags.emplace_back("low-overlap");

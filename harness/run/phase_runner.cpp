@@ -1,5 +1,7 @@
 #include "harness/run/phase_runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <string_view>
@@ -65,8 +67,7 @@ void PhaseRunner::run(const phases::TreeParameters& tree, PassRecord& pass) {
   phases::Expectation expectation;
   expectation.files_per_tree = phases::plan_tree(tree).files;
   expectation.trees = static_cast<std::uint64_t>(cell.processes) * static_cast<std::uint64_t>(cell.repetitions);
-  expectation.other_files = cell.driver->files_when_empty;
-  pass.planned_files = expectation.other_files;
+  pass.planned_files = 0;
   std::string trouble;
   for (const phases::Phase* phase : cell.phases) {
     const std::uint64_t planned = phase->planned_files(expectation) * expectation.trees;
@@ -101,7 +102,8 @@ void PhaseRunner::run_phase(const phases::Phase& phase, std::uint64_t planned, c
   } catch (const Interrupted& interrupted) {
     result = judge_phase(phase, planned, measured.repetitions, Space{}, trouble);
     result.cache = measured.cache;
-    end_without_time(result, Status::interrupted, interrupted.what());
+    end_without_time(result, Status::interrupted,
+                     fmt::format("{}, {} of {} files", interrupted.what(), result.operations, planned));
     throw;
   } catch (const RunError& error) {
     result = judge_phase(phase, planned, measured.repetitions, Space{}, trouble);
@@ -118,6 +120,7 @@ RepetitionRequest PhaseRunner::request_for(const phases::Phase& phase) const {
   request.processes = cell.processes;
   request.mount_fd = filesystem_.root_fd();
   request.mount_path = context_.record.mount.point;
+  request.own_files = cell.driver->own_files;
   request.tree = tree_;
   request.write_buffer_size = cell.profile.write_buffer_size;
   request.content = cell.content;
@@ -153,18 +156,18 @@ void PhaseRunner::run_repetitions(const phases::Phase& phase, Measured& measured
   }
 }
 
-void PhaseRunner::run_one(const RepetitionRequest& request, Measured& measured) {
-  context_.services.observer.repetition_started();
+void PhaseRunner::run_one(RepetitionRequest& request, Measured& measured) {
+  request.at_start = [&] { context_.services.observer.repetition_started(); };
+  request.at_end = [&] { context_.services.observer.repetition_finished(); };
   measured.device.start();
   const std::optional<double> busy_before = read_busy_seconds();
   const ClockReading clocks_before = read_clocks();
   const auto started = Clock::now();
-  measured.repetitions.push_back(run_repetition(request, context_.services.watch));
+  run_repetition(request, context_.services.watch, measured.repetitions.emplace_back());
   const double lasted = seconds_since(started);
   measured.suspended_seconds += suspended_seconds(clocks_before, read_clocks());
   const std::optional<double> busy_after = read_busy_seconds();
   measured.device.stop();
-  context_.services.observer.repetition_finished();
   // What other programs use during the phase is not what they used before it.
   const bool known = busy_before && busy_after && idle_.load < most_idle_load;
   if (!known) measured.machine_cpu_seconds.reset();
@@ -230,7 +233,8 @@ void PhaseRunner::verify(const phases::Phase& phase, PhaseRecord& result) {
 }
 
 void PhaseRunner::survey(PhaseRecord& result, PassRecord& pass) {
-  const Survey found = survey_filesystem(filesystem_.root_fd(), context_.services.watch);
+  const Survey found =
+      survey_filesystem(filesystem_.root_fd(), context_.services.watch, context_.cell.driver->own_files);
   result.files = pass.files = found.files;
   result.directories = pass.directories = found.directories;
   result.data_bytes = found.data_bytes;

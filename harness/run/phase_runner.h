@@ -26,7 +26,7 @@ class PhaseRunner {
   /// Fills result also when it throws.
   void run_phase(const phases::Phase& phase, std::uint64_t planned, const std::string& trouble, PhaseRecord& result);
   void run_repetitions(const phases::Phase& phase, Measured& measured);
-  void run_one(const RepetitionRequest& request, Measured& measured);
+  void run_one(RepetitionRequest& request, Measured& measured);
   void sync(Measured& measured);
   void fill(const phases::Phase& phase, const Measured& measured, PhaseRecord& result) const;
   void verify(const phases::Phase& phase, PhaseRecord& result);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -19,6 +20,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
 #include "phases/support/content.h"
 
@@ -33,13 +35,15 @@ struct alignas(128) Slot {
   std::int64_t end_ns = 0;  // 0: not ended
   rusage before{};
   rusage after{};
+  bool finished = false;  // after has been written
   phases::Counters counters;
 };
 
-/// The barrier. Both words are futexes (futex(2)).
+/// The barrier. Its words are futexes (futex(2)).
 struct alignas(128) Barrier {
   std::atomic<std::uint32_t> ready{0};
   std::atomic<std::uint32_t> open{0};
+  std::atomic<std::uint32_t> released{0};  // who has done its work may end
 };
 
 std::int64_t now_ns() {
@@ -129,7 +133,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 /// The life of one process. Never returns.
 [[noreturn]] void be_worker(const RepetitionRequest& request, int process, pid_t parent, Barrier& barrier, Slot& slot,
-                            phases::Latencies* latencies) {
+                            phases::Latencies* latencies, int done) {
   try {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
@@ -144,6 +148,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
     phases::Context context;
     context.mount_fd = request.mount_fd;
     context.mount_path = request.mount_path;
+    context.own_files = request.own_files;
     context.repetition = request.repetition;
     context.process = process;
     context.tree = request.tree;
@@ -167,6 +172,13 @@ std::string seconds_text(std::chrono::milliseconds time) {
     (request.verify ? request.phase->verify : request.phase->run)(context);
     slot.end_ns = now_ns();
     getrusage(RUSAGE_SELF, &slot.after);
+    slot.finished = true;
+    const std::uint64_t one = 1;
+    if (done >= 0 && write(done, &one, sizeof one) == static_cast<ssize_t>(sizeof one)) {
+      while (barrier.released.load(std::memory_order_acquire) == 0) {
+        futex_wait(barrier.released, 0, std::chrono::seconds(1));
+      }
+    }
     _exit(0);
   } catch (...) {
     _exit(3);  // out of memory before the barrier, or a broken phase; the parent reports it
@@ -181,9 +193,9 @@ class Processes {
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
-  void add(pid_t pid) {
+  void add(pid_t pid, Slot& slot) {
     const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-    entries_.push_back({pid, descriptor});
+    entries_.push_back({pid, descriptor, &slot});
     if (descriptor < 0) {
       const bool too_many = errno == EMFILE;
       throw RunError("workers", "pidfd_open: " + errno_text(errno) +
@@ -197,16 +209,18 @@ class Processes {
   }
   std::size_t left() const { return entries_.size(); }
 
-  /// Waits for an end, the timeout or a signal. Reaps what has ended; returns how the first bad one ended.
-  std::string wait(std::chrono::milliseconds timeout, int watch_fd) {
+  /// Waits for an end, the timeout, a signal, or that `done` (-1: nothing) is readable. Reaps what has ended; returns
+  /// how the first bad one ended.
+  std::string wait(std::chrono::milliseconds timeout, int watch_fd, int done = -1) {
     std::vector<pollfd> polled;
     for (const Entry& entry : entries_) polled.push_back({entry.descriptor, POLLIN, 0});
     polled.push_back({watch_fd, POLLIN, 0});
+    polled.push_back({done, POLLIN, 0});
     poll(polled.data(), polled.size(), static_cast<int>(std::min<std::int64_t>(timeout.count(), 1'000'000)));
     std::string bad;
     for (std::size_t i = entries_.size(); i-- > 0;) {
       int status = 0;
-      if (polled[i].revents == 0 || waitpid(entries_[i].pid, &status, WNOHANG) != entries_[i].pid) continue;
+      if (polled[i].revents == 0 || !reap(entries_[i], &status, WNOHANG)) continue;
       if (WIFSIGNALED(status)) {
         bad = fmt::format("process {} was killed by signal {} ({})", entries_[i].pid, WTERMSIG(status),
                           strsignal(WTERMSIG(status)));
@@ -223,7 +237,7 @@ class Processes {
     for (const Entry& entry : entries_) kill(entry.pid, SIGKILL);
     for (const Entry& entry : entries_) {
       // A process in an uninterruptible call ends when the call does: there is nothing else to do than to wait.
-      while (waitpid(entry.pid, nullptr, 0) < 0 && errno == EINTR) {
+      while (!reap(entry, nullptr, 0) && errno == EINTR) {
       }
       if (entry.descriptor >= 0) close(entry.descriptor);
     }
@@ -234,11 +248,23 @@ class Processes {
   struct Entry {
     pid_t pid;
     int descriptor;
+    Slot* slot;
   };
+
+  /// What a process that was stopped has used is told by the kernel only.
+  static bool reap(const Entry& entry, int* status, int options) {
+    rusage used{};
+    if (wait4(entry.pid, status, options, &used) != entry.pid) return false;
+    if (!entry.slot->finished) entry.slot->after = used;
+    return true;
+  }
+
   std::vector<Entry> entries_;
 };
 
-void collect(const RepetitionRequest& request, SharedPages& pages, std::int64_t opened_ns, RepetitionResult& result) {
+/// `whole`: all processes have come to the end of their work.
+void collect(const RepetitionRequest& request, SharedPages& pages, std::int64_t opened_ns, bool whole,
+             RepetitionResult& result) {
   std::int64_t first_start = INT64_MAX, last_start = 0, first_end = INT64_MAX, last_end = 0;
   for (int i = 0; i < request.processes; ++i) {
     const Slot& slot = pages.slot(static_cast<std::size_t>(i));
@@ -256,11 +282,11 @@ void collect(const RepetitionRequest& request, SharedPages& pages, std::int64_t 
     if (slot.start_ns == 0) continue;
     first_start = std::min(first_start, slot.start_ns);
     last_start = std::max(last_start, slot.start_ns);
+    result.cpu_user_seconds += seconds_of(slot.after.ru_utime) - seconds_of(slot.before.ru_utime);
+    result.cpu_system_seconds += seconds_of(slot.after.ru_stime) - seconds_of(slot.before.ru_stime);
     if (slot.end_ns == 0) continue;
     first_end = std::min(first_end, slot.end_ns);
     last_end = std::max(last_end, slot.end_ns);
-    result.cpu_user_seconds += seconds_of(slot.after.ru_utime) - seconds_of(slot.before.ru_utime);
-    result.cpu_system_seconds += seconds_of(slot.after.ru_stime) - seconds_of(slot.before.ru_stime);
   }
   if (last_start != 0) result.start_skew_seconds = static_cast<double>(last_start - first_start) / 1e9;
   if (opened_ns != 0 && last_end > opened_ns) {
@@ -268,7 +294,7 @@ void collect(const RepetitionRequest& request, SharedPages& pages, std::int64_t 
     result.overlap = together / static_cast<double>(last_end - opened_ns);
   }
   // A phase that did not end has lasted until now.
-  if (last_end == 0 || !result.failure.empty()) last_end = now_ns();
+  if (!whole) last_end = now_ns();
   if (opened_ns != 0) result.seconds = static_cast<double>(last_end - opened_ns) / 1e9;
 }
 
@@ -287,74 +313,141 @@ void merge_errors(std::vector<ErrorRecord>& into, const std::vector<ErrorRecord>
   }
 }
 
-RepetitionResult run_repetition(const RepetitionRequest& request, const InterruptWatch& watch) {
+namespace {
+
+/// One repetition from the first fork to the last end.
+class Repetition {
+ public:
+  Repetition(const RepetitionRequest& request, const InterruptWatch& watch, RepetitionResult& result)
+      : request_(request),
+        watch_(watch),
+        result_(result),
+        measure_latencies_(request.measure_latencies && !request.verify),
+        count_(static_cast<std::size_t>(request.processes)),
+        pages_(count_),
+        latencies_(count_, measure_latencies_) {
+    if (!request.at_end) return;
+    done_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!done_) throw RunError("workers", "eventfd: " + errno_text(errno));
+  }
+
+  void run() {
+    try {
+      start();
+      wait_until_ready();
+      if (result_.failure.empty()) work();
+    } catch (...) {
+      tell(false);
+      throw;
+    }
+    tell(result_.failure.empty());
+  }
+
+ private:
+  void start() {
+    const pid_t self = getpid();
+    for (int process = 1; process <= request_.processes && result_.failure.empty(); ++process) {
+      const auto index = static_cast<std::size_t>(process - 1);
+      const pid_t pid = fork();
+      if (pid == 0) {
+        processes_.close_descriptors();
+        be_worker(request_, process, self, pages_.barrier(), pages_.slot(index), latencies_.of(index), done_.get());
+      }
+      if (pid < 0) {
+        result_.failure =
+            fmt::format("process {} of {} could not be started: {}", process, request_.processes, errno_text(errno));
+      } else {
+        processes_.add(pid, pages_.slot(index));
+      }
+    }
+  }
+
+  void wait_until_ready() {
+    const auto start_limit = Clock::now() + request_.start_deadline;
+    while (result_.failure.empty()) {
+      const std::uint32_t ready = pages_.barrier().ready.load();
+      if (ready == count_) break;
+      futex_wait(pages_.barrier().ready, ready, std::chrono::milliseconds(20));
+      watch_.check();
+      result_.failure = processes_.wait(std::chrono::milliseconds(0), watch_.descriptor());
+      if (result_.failure.empty() && processes_.left() < count_) result_.failure = "a process ended before the start";
+      if (result_.failure.empty() && Clock::now() > start_limit) {
+        result_.failure = fmt::format("only {} of {} processes were ready in time", ready, request_.processes);
+      }
+    }
+  }
+
+  void work() {
+    if (request_.at_start) request_.at_start();
+    const auto limit = Clock::now() + request_.deadline;
+    opened_ns_ = now_ns();
+    pages_.barrier().open.store(1, std::memory_order_release);
+    futex_wake_all(pages_.barrier().open);
+    const bool progress = request_.progress_interval.count() > 0 && request_.progress;
+    while (processes_.left() > 0 && result_.failure.empty()) {
+      auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now());
+      if (released_) left = std::chrono::milliseconds(1000);  // what at_end took is not the phase's
+      if (left.count() <= 0) {
+        result_.failure = fmt::format("the {} passed its deadline of {} s: raise --phase-timeout",
+                                      request_.verify ? "comparison" : "phase", seconds_text(request_.deadline));
+        break;
+      }
+      result_.failure = processes_.wait(progress ? std::min(left, request_.progress_interval) : left,
+                                        watch_.descriptor(), done_.get());
+      watch_.check();
+      release_when_done();
+      if (!progress) continue;
+      std::uint64_t files = 0;
+      for (std::size_t i = 0; i < count_; ++i) files += pages_.slot(i).counters.files.load(std::memory_order_relaxed);
+      request_.progress(files);
+    }
+  }
+
+  void release_when_done() {
+    std::uint64_t more = 0;
+    if (!done_ || read(done_.get(), &more, sizeof more) != static_cast<ssize_t>(sizeof more)) return;
+    finished_ += more;
+    if (finished_ < count_) return;
+    request_.at_end();
+    released_ = true;
+    pages_.barrier().released.store(1, std::memory_order_release);
+    futex_wake_all(pages_.barrier().released);
+  }
+
+  void tell(bool whole) {
+    processes_.kill_all();
+    collect(request_, pages_, opened_ns_, whole, result_);
+    if (!measure_latencies_) return;
+    result_.latencies = std::make_shared<phases::Latencies>();
+    for (std::size_t i = 0; i < count_; ++i) phases::merge(*result_.latencies, *latencies_.of(i));
+  }
+
+  const RepetitionRequest& request_;
+  const InterruptWatch& watch_;
+  RepetitionResult& result_;
+  const bool measure_latencies_;
+  const std::size_t count_;
+  SharedPages pages_;
+  LatencyPages latencies_;
+  Descriptor done_;  // counts the processes that have done their work
+  std::uint64_t finished_ = 0;
+  bool released_ = false;
+  std::int64_t opened_ns_ = 0;
+  Processes processes_;  // last: their slots are above
+};
+
+}  // namespace
+
+void run_repetition(const RepetitionRequest& request, const InterruptWatch& watch, RepetitionResult& result) {
   if (request.verify && request.phase->verify == nullptr) {
     throw std::invalid_argument(fmt::format("{}: there is nothing to compare after it", request.phase->name));
   }
-  const bool measure_latencies = request.measure_latencies && !request.verify;
+  Repetition(request, watch, result).run();
+}
+
+RepetitionResult run_repetition(const RepetitionRequest& request, const InterruptWatch& watch) {
   RepetitionResult result;
-  const auto count = static_cast<std::size_t>(request.processes);
-  SharedPages pages(count);
-  LatencyPages latencies(count, measure_latencies);
-  Processes processes;
-  std::int64_t opened_ns = 0;
-  const pid_t self = getpid();
-
-  for (int process = 1; process <= request.processes && result.failure.empty(); ++process) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      processes.close_descriptors();
-      be_worker(request, process, self, pages.barrier(), pages.slot(static_cast<std::size_t>(process - 1)),
-                latencies.of(static_cast<std::size_t>(process - 1)));
-    }
-    if (pid < 0) {
-      result.failure =
-          fmt::format("process {} of {} could not be started: {}", process, request.processes, errno_text(errno));
-    } else {
-      processes.add(pid);
-    }
-  }
-
-  const auto start_limit = Clock::now() + request.start_deadline;
-  while (result.failure.empty()) {
-    const std::uint32_t ready = pages.barrier().ready.load();
-    if (ready == count) break;
-    futex_wait(pages.barrier().ready, ready, std::chrono::milliseconds(20));
-    watch.check();
-    result.failure = processes.wait(std::chrono::milliseconds(0), watch.descriptor());
-    if (result.failure.empty() && processes.left() < count) result.failure = "a process ended before the start";
-    if (result.failure.empty() && Clock::now() > start_limit) {
-      result.failure = fmt::format("only {} of {} processes were ready in time", ready, request.processes);
-    }
-  }
-
-  if (result.failure.empty()) {
-    const auto limit = Clock::now() + request.deadline;
-    opened_ns = now_ns();
-    pages.barrier().open.store(1, std::memory_order_release);
-    futex_wake_all(pages.barrier().open);
-    const bool progress = request.progress_interval.count() > 0 && request.progress;
-    while (processes.left() > 0 && result.failure.empty()) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now());
-      if (left.count() <= 0) {
-        result.failure = fmt::format("the {} passed its deadline of {} s: raise --phase-timeout",
-                                     request.verify ? "comparison" : "phase", seconds_text(request.deadline));
-        break;
-      }
-      result.failure = processes.wait(progress ? std::min(left, request.progress_interval) : left, watch.descriptor());
-      watch.check();
-      if (!progress) continue;
-      std::uint64_t files = 0;
-      for (std::size_t i = 0; i < count; ++i) files += pages.slot(i).counters.files.load(std::memory_order_relaxed);
-      request.progress(files);
-    }
-  }
-  processes.kill_all();
-  collect(request, pages, opened_ns, result);
-  if (measure_latencies) {
-    result.latencies = std::make_shared<phases::Latencies>();
-    for (std::size_t i = 0; i < count; ++i) phases::merge(*result.latencies, *latencies.of(i));
-  }
+  run_repetition(request, watch, result);
   return result;
 }
 

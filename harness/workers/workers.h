@@ -22,6 +22,7 @@ struct RepetitionRequest {
   int repetition = 1;  // from 1
   int mount_fd = -1;
   std::string mount_path;
+  std::vector<std::string> own_files;  // as in phases::Context
   phases::TreeParameters tree;
   std::size_t write_buffer_size = 4096;
   std::uint64_t content_seed = 1;
@@ -34,6 +35,11 @@ struct RepetitionRequest {
   std::chrono::milliseconds deadline{std::chrono::hours(24)};         // until all have ended
   std::chrono::milliseconds progress_interval{0};                     // 0: no progress
   std::function<void(std::uint64_t files_done)> progress;
+  /// Called when all processes wait at the barrier, right before it is opened.
+  std::function<void()> at_start;
+  /// Called when all processes have done their work. They wait, outside of the time, until it has returned, so that
+  /// what is told of living processes can be read. Not called when one of them did not come so far.
+  std::function<void()> at_end;
 };
 
 /// What they did, summed over the processes.
@@ -53,8 +59,9 @@ struct RepetitionResult {
 
 /// Starts the processes, lets them wait at one barrier, opens it, and waits for all of them to end. They are killed
 /// when this process dies, when a signal comes (throws Interrupted), when the deadline passes or one of them dies
-/// (`failure`). On return none is left. The processes do not inherit the caller's umask: theirs is 022. Must be called
-/// while this process has no other thread.
+/// (`failure`). On return none is left. `result` tells what was done also when this throws. The processes do not
+/// inherit the caller's umask: theirs is 022. Must be called while this process has no other thread.
+void run_repetition(const RepetitionRequest& request, const InterruptWatch& watch, RepetitionResult& result);
 RepetitionResult run_repetition(const RepetitionRequest& request, const InterruptWatch& watch);
 
 /// Adds errors of one list to another, kind by kind.

@@ -7,6 +7,7 @@ namespace mongo::phases {
 
 Walk::Walk(const Context& context)
     : mount_fd_(context.mount_fd),
+      own_files_(context.own_files),
       path_(context.mount_path),
       clock_(context.latencies),
       operations_(*context.counters, clock_, path_) {
@@ -14,6 +15,10 @@ Walk::Walk(const Context& context)
 }
 
 Walk::~Walk() { give_up(); }
+
+bool Walk::is_own_file(const char* name) const {
+  return whole_ && levels_.size() == 1 && std::find(own_files_.begin(), own_files_.end(), name) != own_files_.end();
+}
 
 bool Walk::go_to_mount_point() {
   path_.return_to_mount_point();

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "phases/phase.h"
@@ -58,7 +60,8 @@ class Walk {
     }
   }
 
-  /// All of the file system under test. The root is neither entered nor left in the sense of the visitor.
+  /// All of the file system under test but its own files. The root is neither entered nor left in the sense of the
+  /// visitor.
   template <class Visitor>
   void whole_file_system(Visitor& visitor) {
     if (go_to_mount_point() && open_root()) {
@@ -99,6 +102,9 @@ class Walk {
         continue;
       }
       const char* const name = entry->name;
+      if (!own_files_.empty() && is_own_file(name)) {
+        continue;
+      }
       bool well = true;
       switch (entry->type == DT_UNKNOWN ? type_of(name) : entry->type) {
         case DT_REG:
@@ -178,6 +184,9 @@ class Walk {
     return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
   }
 
+  /// Whether the entry of the current directory is the file system's own.
+  bool is_own_file(const char* name) const;
+
   void note_trouble() {
     if (!levels_.empty()) {
       levels_.back().trouble = true;
@@ -197,6 +206,7 @@ class Walk {
   void use_buffer_of(std::size_t depth);
 
   int mount_fd_;
+  std::span<const std::string> own_files_;
   CurrentPath path_;
   LatencyClock clock_;
   Operations operations_;

@@ -192,6 +192,14 @@ TEST_F(Interrupts, SignalsInCreateWithEightProcesses) {
     EXPECT_FALSE(test::fs::exists(point()));
     EXPECT_EQ(records().size(), ++count);
     EXPECT_EQ(last_record().at("status"), "interrupted");
+    const Json phase = last_record().at("passes").at(0).at("phases").back();
+    EXPECT_EQ(phase.at("status"), "interrupted");
+    if (phase.at("elapsed_seconds").is_null()) {
+      EXPECT_EQ(phase.at("cpu_system_seconds"), nullptr) << "it was not begun";
+    } else if (phase.at("elapsed_seconds") > 0.2) {
+      EXPECT_GT(phase.at("operations"), 0);
+      EXPECT_GT(phase.at("cpu_system_seconds"), 0);
+    }
     EXPECT_EQ(test::run({"fsck.ext4", "-n", node}).exit_status & 4, 0) << "it was unmounted and not pulled away";
   }
   close(null);

@@ -161,7 +161,7 @@ class MeasureTest : public DeviceTest {
   }
 
   Survey survey(ExtentSource source = ExtentSource::best) const {
-    return survey_filesystem(root_.get(), watch_, source);
+    return survey_filesystem(root_.get(), watch_, {}, source);
   }
 
   std::string type_, node_, mount_options_;

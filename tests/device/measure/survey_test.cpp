@@ -41,6 +41,11 @@ TEST_P(SurveyTest, CountsOnlyLargeFilesInTheClassicFigure) {
   EXPECT_EQ(fragmentation.all_files.fragments, 4U);
   EXPECT_EQ(fragmentation.reason, "");
   EXPECT_EQ(fragmentation.delayed_extents, 0U);
+  const std::vector<std::string> own{"small", "large"};
+  const Survey without = survey_filesystem(root_.get(), watch_, own);
+  EXPECT_EQ(without.files, 3U) << "without small, which is the file system's own; d/large is not";
+  EXPECT_EQ(without.data_bytes, *found.data_bytes - 4U * test::block);
+  EXPECT_EQ(without.fragmentation.all_files.files, 2U);
 }
 
 TEST_P(SurveyTest, SumsSizesAndSortsFilesByFragments) {

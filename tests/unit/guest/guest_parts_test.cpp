@@ -96,6 +96,15 @@ TEST_F(GuestModulesTest, WhatIsNeededComesFirst) {
   EXPECT_TRUE(GuestModules("/nowhere").files_for("f2fs").empty());
 }
 
+TEST(GuestCpu, WhatAnEndedProcessHasUsedIsNotKnown) {
+  GuestCpu before, after;
+  before.seconds_of = {{7, 1.0}, {8, 2.0}};
+  after.seconds_of = {{7, 1.25}, {8, 2.5}, {9, 0.25}};
+  EXPECT_EQ(cpu_between(before, after), 1.0);
+  after.seconds_of.erase(8);
+  EXPECT_EQ(cpu_between(before, after), std::nullopt);
+}
+
 TEST(GuestAvailability, WithoutTheProgramItSaysWhatToInstall) {
   if (!guest_version().empty()) GTEST_SKIP() << "linux.uml is installed";
   EXPECT_NE(why_no_guest().value_or("").find("user-mode-linux"), std::string::npos);

@@ -182,6 +182,34 @@ TEST(Walk, StandsChangesOfTheDirectoryItReads) {
   EXPECT_EQ(text(outcome), "1 files, 0 bytes");
 }
 
+TEST(Walk, PassesOverTheFileSystemsOwnFilesInTheRootOnly) {
+  const Scratch scratch;
+  testing::make_file(scratch / ".own", "1");
+  testing::make_file(scratch / ".owner", "2");
+  ASSERT_EQ(mkdir((scratch / "d").c_str(), 0755), 0);
+  testing::make_file(scratch / "d/.own", "3");
+  const auto seen = [&](const std::vector<std::string>& own_files) {
+    return testing::run_in_child([&](Counters& counters) {
+      Context context;
+      context.mount_fd = scratch.fd();
+      context.own_files = own_files;
+      context.counters = &counters;
+      Walk walk(context);
+      struct : WalkVisitor {
+        std::uint64_t files = 0;
+        bool regular(const char*) {
+          ++files;
+          return true;
+        }
+      } visitor;
+      walk.whole_file_system(visitor);
+      counters.files = visitor.files;
+    });
+  };
+  EXPECT_EQ(text(seen({})), "3 files, 0 bytes");
+  EXPECT_EQ(text(seen({".own"})), "2 files, 0 bytes");
+}
+
 TEST(Walk, DoesNotFollowLinks) {
   const Scratch outside;
   testing::make_file(outside / "1", "x");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "phases/catalogue.h"
 
 namespace mongo {
@@ -24,6 +26,16 @@ TEST(JudgePhase, TimeIsTheSumOfTheRepetitions) {
   EXPECT_EQ(record.repetition_seconds, (std::vector<double>{1.5, 0.5}));
   EXPECT_EQ(record.operations, 200U);
   EXPECT_EQ(record.reason, "");
+}
+
+TEST(JudgePhase, WhatWasNotBegunWasNotMeasured) {
+  for (const auto& repetitions : {std::vector<RepetitionResult>{}, {repetition(0, 0)}}) {
+    const PhaseRecord record = judge_phase(create(), 200, repetitions, {}, "");
+    EXPECT_TRUE(std::isnan(record.cpu_user_seconds));
+    EXPECT_TRUE(std::isnan(record.cpu_system_seconds));
+    EXPECT_TRUE(std::isnan(record.start_skew_seconds));
+  }
+  EXPECT_EQ(judge_phase(create(), 200, {repetition(1, 0)}, {}, "").cpu_user_seconds, 0);
 }
 
 TEST(JudgePhase, NoInodesLeft) {

@@ -33,6 +33,12 @@ void sleep_phase(phases::Context& context) {
 void endless_phase(phases::Context&) {
   while (true) pause();
 }
+/// Has worked on one file, and uses CPU time for ever.
+void busy_phase(phases::Context& context) {
+  context.counters->files += 1;
+  context.counters->bytes += 10;
+  while (true) getppid();
+}
 void dying_phase(phases::Context& context) {
   if (context.process == 2) kill(getpid(), SIGKILL);
   while (true) pause();
@@ -345,6 +351,67 @@ TEST_F(WorkersTest, ASignalStopsAll) {
   }
   EXPECT_THROW(run_repetition(request(endless, 4), watch_), Interrupted);
   waitpid(other, nullptr, 0);
+}
+
+TEST_F(WorkersTest, WhatWasDoneUntilASignalIsTold) {
+  const phases::Phase busy = phase(busy_phase);
+  RepetitionRequest told = request(busy, 2);
+  int calls = 0;
+  told.progress_interval = 20ms;
+  told.progress = [&](std::uint64_t files) {
+    if (files == 2 && ++calls == 10) kill(getpid(), SIGINT);
+  };
+  RepetitionResult result;
+  EXPECT_THROW(run_repetition(told, watch_, result), Interrupted);
+  EXPECT_EQ(result.files, 2U);
+  EXPECT_EQ(result.bytes, 20U);
+  EXPECT_GE(result.seconds, 0.18);
+  EXPECT_GT(result.cpu_user_seconds + result.cpu_system_seconds, 0);
+  EXPECT_TRUE(result.latencies);
+}
+
+TEST_F(WorkersTest, WhatWasDoneUntilTheDeadlineIsTold) {
+  const phases::Phase busy = phase(busy_phase);
+  RepetitionRequest late = request(busy, 1);
+  late.deadline = 1500ms;
+  const RepetitionResult result = run_repetition(late, watch_);
+  EXPECT_EQ(result.files, 1U);
+  EXPECT_GE(result.seconds, 1.5);
+  EXPECT_GT(result.cpu_user_seconds + result.cpu_system_seconds, 0);
+}
+
+TEST_F(WorkersTest, AtTheEndAllProcessesAreThereAndNoneIsTimed) {
+  const phases::Phase sleep = phase(sleep_phase);
+  RepetitionRequest looked_at = request(sleep, 3);
+  int starts = 0, ends = 0;
+  const auto children = [] {
+    std::ifstream in("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    return std::distance(std::istream_iterator<int>(in), std::istream_iterator<int>());
+  };
+  looked_at.at_start = [&] {
+    ++starts;
+    EXPECT_EQ(children(), 3);
+    usleep(700'000);
+  };
+  looked_at.at_end = [&] {
+    ++ends;
+    EXPECT_EQ(starts, 1);
+    EXPECT_EQ(children(), 3);
+    usleep(700'000);
+    EXPECT_EQ(children(), 3) << "they wait until it has returned";
+  };
+  looked_at.deadline = 650ms;
+  const RepetitionResult result = run_repetition(looked_at, watch_);
+  EXPECT_EQ(result.failure, "") << "the deadline is that of the work";
+  EXPECT_EQ(result.files, 3U);
+  EXPECT_LT(result.seconds, 0.65);
+  EXPECT_EQ(ends, 1);
+
+  const phases::Phase dying = phase(dying_phase);
+  looked_at.phase = &dying;
+  EXPECT_NE(run_repetition(looked_at, watch_).failure, "");
+  EXPECT_EQ(starts, 2);
+  EXPECT_EQ(ends, 1) << "not when one of them is gone";
 }
 
 TEST_F(WorkersTest, DieWithTheHarness) {
