@@ -22,10 +22,10 @@ std::vector<FilesystemDriver> entries() {
     return argv;
   };
   // Not -c: further devices. Not -S: an image in a form of its own. Not -g: a set of options, with a debug level.
-  driver.mkfs_options = {"-a FLAG",      "-C ENCODING", "-e EXTENSIONS", "-E EXTENSIONS",
-                         "-i",           "-m",          "-o PERCENT",    "-O FEATURES",
-                         "-r",           "-R OWNER",    "-s COUNT",      "-t FLAG",
-                         "-T TIMESTAMP", "-w SIZE",     "-z COUNT"};
+  // Of -a and -t it takes anything for a number.
+  driver.mkfs_options = {
+      "-a 0|1", "-C ENCODING", "-e EXTENSIONS", "-E EXTENSIONS", "-i",           "-m",      "-o PERCENT", "-O FEATURES",
+      "-r",     "-R OWNER",    "-s COUNT",      "-t 0|1",        "-T TIMESTAMP", "-w SIZE", "-z COUNT"};
   driver.version_argv = {"mkfs.f2fs", "-V"};
   return {driver};
 }

@@ -16,8 +16,9 @@ std::vector<FilesystemDriver> entries() {
     return argv;
   };
   // Not --format: 3.5 has neither label nor UUID, by which this tool knows its own work.
-  driver.mkfs_options = {"-b SIZE",   "--block-size SIZE",     "-h HASH",   "--hash HASH",
-                         "-s BLOCKS", "--journal-size BLOCKS", "-t BLOCKS", "--transaction-max-size BLOCKS"};
+  // An unknown hash is only warned about, and r5 taken.
+  driver.mkfs_options = {"-b SIZE",   "--block-size SIZE",     "-h tea|rupasov|r5", "--hash tea|rupasov|r5",
+                         "-s BLOCKS", "--journal-size BLOCKS", "-t BLOCKS",         "--transaction-max-size BLOCKS"};
   driver.version_argv = {"mkreiserfs", "-V"};
   return {driver};
 }

@@ -42,12 +42,13 @@ Json to_json(const InventoryItem& item) {
                         {"uuid", text(signature.uuid)}});
   }
   return {{"device", valid_utf8(item.device.resolved)},
-          {"major_minor", item.device.major_minor()},
-          {"size_bytes", item.device.size_bytes},
+          {"major_minor", text(item.major_minor)},
+          {"size_bytes", item.size_bytes ? Json(*item.size_bytes) : Json(nullptr)},
           {"model", text(item.device.model)},
           {"serial", text(item.device.serial)},
           {"by_id", text(item.device.by_id)},
           {"contents", item.contents_unknown.empty() ? contents : Json(nullptr)},
+          {"contents_unknown", text(item.contents_unknown)},
           {"accepted", item.accepted},
           {"needs_destroy", item.needs_destroy},
           {"why_not", text(item.why_not)}};
@@ -66,7 +67,8 @@ int devices(bool json, CommandContext& context) {
   std::vector<std::vector<std::string>> rows{{"device", "size", "model", "serial", "holds", "would a run take it"}};
   for (const InventoryItem& item : items) {
     const auto or_dash = [](const std::string& text) { return text.empty() ? std::string(no_value) : one_line(text); };
-    rows.push_back({one_line(item.device.resolved), format_rounded(ByteSize{item.device.size_bytes}),
+    rows.push_back({one_line(item.device.resolved),
+                    item.size_bytes ? format_rounded(ByteSize{*item.size_bytes}) : std::string(no_value),
                     or_dash(item.device.model), or_dash(item.device.serial), contents_text(item), verdict(item)});
   }
   context.console.out(aligned(rows));

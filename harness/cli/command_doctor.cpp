@@ -22,7 +22,7 @@ int doctor(const std::string& results, CommandContext& context) {
   }
   context.console.out(aligned(rows));
   if (diagnosis.can_run()) return 0;
-  context.console.error("no file system can be run on this host");
+  context.console.error("no file system can be made and run on this host, only dir, a run in an existing directory");
   return static_cast<int>(ExitStatus::unsupported);
 }
 
@@ -33,7 +33,8 @@ CommandBody add_doctor_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("doctor", "Say what this host can run and what is missing.");
   command->add_option("--results", *results, "directory for the result files; default: results");
   command->footer(
-      "Example:\n  mongo doctor\n\nExit status 0 when at least one file system can be run, else 4. Touches nothing.");
+      "Example:\n  mongo doctor\n\nExit status 0 when at least one file system besides dir can be run, else 4. "
+      "Touches nothing.");
   return [results](CommandContext& context) { return doctor(*results, context); };
 }
 

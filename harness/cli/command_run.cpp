@@ -12,6 +12,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/text_observer.h"
 #include "harness/core/errors.h"
+#include "harness/core/quote.h"
 #include "harness/device/guard.h"
 #include "harness/device/loop.h"
 #include "harness/device/loop_check.h"
@@ -22,6 +23,7 @@
 #include "harness/report/record_json.h"
 #include "harness/run/availability.h"
 #include "harness/run/cell_runner.h"
+#include "harness/run/directory_run.h"
 #include "phases/catalogue.h"
 
 namespace mongo {
@@ -49,16 +51,11 @@ std::string footer() {
          "\nA device that holds anything but what this tool made is refused (status 3) unless --destroy is given.";
 }
 
-/// Prints the plan, then what a run would say to the host and the device; touches neither.
-int dry_run(const Cell& cell, CommandContext& context) {
-  check_options(cell);
-  context.console.out(describe_cell(cell));
-  const ChosenEnvironment chosen = choose_environment(cell, nullptr);
-  if (chosen.why_not) throw Unsupported(*chosen.why_not);
+/// What a run would say to DEVICE, without a change to it.
+void check_device(const Cell& cell) {
   GuardOptions options;
   options.destroy = cell.destroy;
   options.keep_paths = {cell.results, "/proc/self/exe"};
-  if (cell.device.kind == DeviceSpec::Kind::none) return 0;
   if (cell.device.kind == DeviceSpec::Kind::block) {
     const Guard guard(options);
     guard.require(guard.resolve(cell.device.path));
@@ -68,8 +65,29 @@ int dry_run(const Cell& cell, CommandContext& context) {
     loop.sector_size = cell.sector_size;
     check_loop_spec(cell.device, options, loop);
   }
-  MountPoint::check(cell.mount_point);
+}
+
+/// Prints the plan, then what a run would say to the host and the device, in the order of a run; touches neither.
+int dry_run(const Cell& cell, CommandContext& context) {
+  check_options(cell);
+  context.console.out(describe_cell(cell));
+  const ChosenEnvironment chosen = choose_environment(cell, nullptr);
+  if (chosen.why_not) throw Unsupported(*chosen.why_not);
+  if (const auto why = why_no_root(*cell.driver)) throw Error(ExitStatus::failed, *why);
+  if (cell.driver->existing_directory) {
+    check_directory(cell.mount_point);
+  } else {
+    MountPoint::check(cell.mount_point);
+    check_device(cell);
+  }
+  check_results_without_writing(cell.results, cell.log);
   return 0;
+}
+
+/// "ext4 on /dev/sdb1", "dir on /srv/nfs".
+std::string what_ran(const Cell& cell) {
+  return fmt::format("{} on {}", cell.driver->name,
+                     printable(cell.driver->existing_directory ? cell.mount_point : cell.device.given));
 }
 
 int run(const RunArguments& arguments, CommandContext& context) {
@@ -97,8 +115,7 @@ int run(const RunArguments& arguments, CommandContext& context) {
     context.console.out(fmt::format("results: {0}/{1}, {1}.tbl, {1}_table, {1}.jsonl\n", cell.results, cell.log));
   }
   if (record.status != Status::ok) {
-    context.console.error(fmt::format("{} on {}: {}: {}", record.filesystem, record.device.given,
-                                      status_name(record.status), record.reason));
+    context.console.error(fmt::format("{}: {}: {}", what_ran(cell), status_name(record.status), record.reason));
   }
   return status;
 }

@@ -2,12 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <limits>
+
 #include "harness/core/errors.h"
 #include "harness/device/signatures.h"
 #include "harness/device/system_files.h"
 
 namespace mongo {
 namespace {
+
+/// In sectors of 512 bytes, whatever the device's are.
+std::optional<std::uint64_t> read_size(const std::string& file) {
+  const std::string text = devio::trimmed(devio::read_file(file).text);
+  std::uint64_t sectors = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sectors);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (sectors > std::numeric_limits<std::uint64_t>::max() / 512) return std::nullopt;
+  return sectors * 512;
+}
 
 InventoryItem look_at(const std::string& node, const GuardOptions& options) {
   InventoryItem item;
@@ -27,7 +40,7 @@ InventoryItem look_at(const std::string& node, const GuardOptions& options) {
       item.accepted = true;
     }
   } catch (const DeviceRefused& refused) {
-    item.why_not = refused.what();
+    item.why_not = item.contents_unknown = refused.what();
   }
   return item;
 }
@@ -42,12 +55,15 @@ std::vector<InventoryItem> list_devices(const GuardOptions& options) {
   }
   std::vector<InventoryItem> items;
   for (std::string name : names.names) {
-    // Size in sectors of 512 bytes; 0 for loop devices without a file and drives without a medium.
-    if (devio::trimmed(devio::read_file(folder + "/" + name + "/size").text) == "0") continue;
+    const std::optional<std::uint64_t> size = read_size(folder + "/" + name + "/size");
+    const std::string number = devio::trimmed(devio::read_file(folder + "/" + name + "/dev").text);
+    if (size == 0U) continue;  // a loop device without a file, a drive without a medium
     for (char& c : name) {
       if (c == '!') c = '/';
     }
     items.push_back(look_at("/dev/" + name, options));
+    items.back().size_bytes = size;
+    items.back().major_minor = number;
   }
   return items;
 }

@@ -57,7 +57,7 @@ ZfsImplementation find_zfs(ProcessRunner& runner, bool load_module, const std::s
   ZfsImplementation found;
   for (const char* program : {"zpool", "zfs"}) {
     if (!find_program(program).empty()) continue;
-    found.why_not = fmt::format("the program {} is missing. {}", program, packages);
+    found.why_not = fmt::format("{}. {}", not_found_text(program), packages);
     return found;
   }
   // With the programs of zfs-fuse a module would be of no use.
@@ -72,11 +72,12 @@ ZfsImplementation find_zfs(ProcessRunner& runner, bool load_module, const std::s
     return found;
   }
   if (!has_daemon) {
-    found.why_not = fmt::format(
-        "the kernel has no ZFS (/dev/zfs does not answer), and the program zfs-fuse is missing. {}", packages);
+    found.why_not = fmt::format("the kernel has no ZFS (/dev/zfs does not answer), and {}. {}",
+                                not_found_text("zfs-fuse"), packages);
   } else if (access((root + "dev/fuse").c_str(), R_OK | W_OK) != 0) {
-    found.why_not = fmt::format(
-        "zfs-fuse needs /dev/fuse: {}. Load the module fuse; a container must be given the node", errno_text(errno));
+    const int error = errno;
+    found.why_not =
+        fmt::format("zfs-fuse needs /dev/fuse: {}. {}", errno_text(error), missing_node_advice("fuse", error));
   } else {
     found.kind = ZfsImplementation::Kind::zfs_fuse;
     found.version = package_version(runner);

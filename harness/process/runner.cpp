@@ -19,6 +19,11 @@ bool is_program(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
+std::string search_path() {
+  const char* path = getenv("PATH");
+  return path != nullptr ? path : "/usr/bin:/bin";
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::size_t start = 0;
@@ -58,8 +63,7 @@ std::string last_useful(const std::string& text) {
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
-  const char* path = getenv("PATH");
-  std::string folders = path != nullptr ? path : "/usr/bin:/bin";
+  std::string folders = search_path();
   folders += ":/usr/local/sbin:/usr/sbin:/sbin";
   std::size_t start = 0;
   while (start <= folders.size()) {
@@ -70,6 +74,10 @@ std::string find_program(const std::string& name) {
     start = end + 1;
   }
   return "";
+}
+
+std::string not_found_text(const std::string& name) {
+  return fmt::format("the program {} is not in PATH ({}), /usr/local/sbin, /usr/sbin or /sbin", name, search_path());
 }
 
 std::string useful_line(const CommandResult& result) {

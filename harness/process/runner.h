@@ -49,6 +49,10 @@ class RealRunner : public ProcessRunner {
 /// Where a program is, looked up in PATH, then /usr/local/sbin, /usr/sbin and /sbin; empty if nowhere.
 std::string find_program(const std::string& name);
 
+/// "the program mkfs.xfs is not in PATH (/usr/bin:/bin), /usr/local/sbin, /usr/sbin or /sbin": where find_program
+/// looked.
+std::string not_found_text(const std::string& name);
+
 /// The one line of a program's output that tells why it failed: from stderr, else from stdout; never its usage text.
 std::string useful_line(const CommandResult& result);
 

@@ -158,14 +158,13 @@ std::string roll_back(int directory, const std::vector<Target>& targets) {
   return left;
 }
 
-void make_directory(const std::string& path, bool& made) {
+void check_directory_name(const std::string& path) {
   if (path.empty()) throw UsageError("the name of the results folder is empty");
   if (path.find('\0') != std::string::npos) throw UsageError("the name of the results folder holds a NUL byte");
-  if (::mkdir(path.c_str(), 0755) == 0) {
-    made = true;
-    return;
-  }
-  const int error = errno;
+}
+
+/// What mkdir(2) said, or would say.
+[[noreturn]] void refuse_directory(const std::string& path, int error) {
   if (error == ENOENT) {
     throw UsageError(fmt::format(
         "the results folder {} does not exist, and neither does the folder above it; make it first", one_line(path)));
@@ -174,11 +173,32 @@ void make_directory(const std::string& path, bool& made) {
     throw UsageError(
         fmt::format("the results folder {} would be inside something that is not a directory", one_line(path)));
   }
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) fail("cannot make the directory " + one_line(path), errno_text(error));
-  if (!S_ISDIR(info.st_mode)) {
-    throw UsageError(fmt::format("the results folder {} is not a directory", one_line(path)));
+  fail("cannot make the directory " + one_line(path), errno_text(error));
+}
+
+[[noreturn]] void refuse_no_directory(const std::string& path) {
+  throw UsageError(fmt::format("the results folder {} is not a directory", one_line(path)));
+}
+
+void make_directory(const std::string& path, bool& made) {
+  check_directory_name(path);
+  if (::mkdir(path.c_str(), 0755) == 0) {
+    made = true;
+    return;
   }
+  const int error = errno;
+  struct stat info {};
+  if (error == ENOENT || error == ENOTDIR || ::stat(path.c_str(), &info) != 0) refuse_directory(path, error);
+  if (!S_ISDIR(info.st_mode)) refuse_no_directory(path);
+}
+
+/// "a" of "a/b" and "a//b//"; "." of "b".
+std::string folder_above(const std::string& path) {
+  const std::size_t last = path.find_last_not_of('/');
+  const std::size_t slash = last == std::string::npos ? last : path.rfind('/', last);
+  if (slash == std::string::npos) return last == std::string::npos ? "/" : ".";
+  const std::size_t end = path.find_last_not_of('/', slash);
+  return end == std::string::npos ? "/" : path.substr(0, end + 1);
 }
 
 /// A file in the directory that has no name or loses it at once.
@@ -236,6 +256,30 @@ void check_results_writable(const std::string& results_dir, const std::string& l
   } catch (...) {
     if (made) ::rmdir(results_dir.c_str());
     throw;
+  }
+}
+
+void check_results_without_writing(const std::string& results_dir, const std::string& log_name) {
+  check_log_name(log_name);
+  check_directory_name(results_dir);
+  struct stat info {};
+  if (::stat(results_dir.c_str(), &info) != 0) {
+    const int error = errno;
+    // A link to nothing: mkdir(2) would find it there.
+    if (error == ENOENT && ::lstat(results_dir.c_str(), &info) == 0) refuse_directory(results_dir, EEXIST);
+    if (error != ENOENT || ::access(folder_above(results_dir).c_str(), W_OK | X_OK) != 0) {
+      refuse_directory(results_dir, errno);
+    }
+    return;
+  }
+  if (!S_ISDIR(info.st_mode)) refuse_no_directory(results_dir);
+  if (::access(results_dir.c_str(), W_OK | X_OK) != 0) {
+    fail("cannot create a file in " + one_line(results_dir), errno_text(errno));
+  }
+  const Descriptor directory = open_directory(results_dir);
+  for (const Format* format : formats()) {
+    Target target = target_of(results_dir, log_name, *format);
+    open_existing(directory.get(), target);
   }
 }
 

@@ -18,6 +18,9 @@ void check_log_name(const std::string& name);
 /// directory that cannot be meant, RunError("results", ...) for one that cannot be written or has no room.
 void check_results_writable(const std::string& results_dir, const std::string& log_name);
 
+/// The same as far as can be told without making or writing anything: room is not looked at.
+void check_results_without_writing(const std::string& results_dir, const std::string& log_name);
+
 /// Adds the run to the files of all formats and syncs them. Holds a lock on the .jsonl file meanwhile, so that several
 /// processes can add to one log at the same time; waits for it for one minute at most. When anything fails, every file
 /// is cut back to what it was, so that all agree on the number of runs, and RunError("results", ...) names the file and

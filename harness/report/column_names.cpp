@@ -55,7 +55,7 @@ bool all_distinct(const std::vector<Parts>& names) {
   return std::set<Parts>(names.begin(), names.end()).size() == names.size();
 }
 
-/// What to add to the names of runs that share a file system: features that differ among them until all are distinct.
+/// What to add to the names of runs that share a heading: features that differ among them until all are distinct.
 std::vector<Parts> tell_apart(const std::vector<const RunRecord*>& runs) {
   std::vector<Parts> names(runs.size());
   for (const Feature feature : features) {
@@ -69,6 +69,12 @@ std::vector<Parts> tell_apart(const std::vector<const RunRecord*>& runs) {
     for (std::size_t i = 0; i < runs.size(); ++i) names[i].push_back(fmt::format("#{}", i + 1));
   }
   return names;
+}
+
+/// "ext4", "dir (tmpfs)"
+std::string heading(const RunRecord& run) {
+  const std::string below = directory_filesystem(run);
+  return below.empty() ? run.filesystem : fmt::format("{} ({})", run.filesystem, below);
 }
 
 /// Breaks at commas and blanks where there are any, otherwise anywhere.
@@ -92,14 +98,14 @@ std::vector<ColumnName> column_names(const std::vector<RunRecord>& runs, std::si
     std::vector<std::size_t> same;
     std::vector<const RunRecord*> group;
     for (std::size_t j = i; j < runs.size(); ++j) {
-      if (runs[j].filesystem != runs[i].filesystem) continue;
+      if (heading(runs[j]) != heading(runs[i])) continue;
       same.push_back(j);
       group.push_back(&runs[j]);
     }
     const std::vector<Parts> additions = tell_apart(group);
     for (std::size_t k = 0; k < same.size(); ++k) {
       ColumnName& name = names[same[k]];
-      name.text = ascii_line(group[k]->filesystem);
+      name.text = ascii_line(heading(*group[k]));
       wrap(name.text, width, name.lines);
       for (const std::string& part : additions[k]) {
         name.text += " " + part;

@@ -44,6 +44,10 @@ std::string environment_text(const RunRecord& run) {
   return run.guest_kernel.empty() ? run.environment : fmt::format("{} ({})", run.environment, run.guest_kernel);
 }
 
+std::string directory_filesystem(const RunRecord& run) {
+  return run.device.kind == "directory" ? run.implementation : "";
+}
+
 std::string cache_state(const CacheRecord& cache) {
   return cache.state == cache.requested ? cache.state : cache.state + " instead of " + cache.requested;
 }

@@ -12,6 +12,9 @@ namespace mongo {
 /// "host", or "uml (Linux 6.1.176)".
 std::string environment_text(const RunRecord& run);
 
+/// What an existing directory lies on, "tmpfs"; empty for all other runs.
+std::string directory_filesystem(const RunRecord& run);
+
 /// "warm", "drop", "remount instead of drop".
 std::string cache_state(const CacheRecord& cache);
 

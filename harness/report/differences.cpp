@@ -20,6 +20,8 @@ struct Feature {
 std::string device_text(const RunRecord& run) {
   const DeviceRecord& device = run.device;
   std::string text = device.kind;
+  // Of a directory only what it lies on is known.
+  if (device.kind == "directory" && !device.resolved.empty()) text += " on " + device.resolved;
   if (!device.model.empty()) text += " " + device.model;
   if (!device.serial.empty()) text += " " + device.serial;
   if (device.size_bytes != 0) text += fmt::format(" {} bytes", device.size_bytes);
@@ -61,6 +63,7 @@ constexpr Feature features[] = {
     {"hosts", [](const RunRecord& r) { return r.host.name; }},
     {"kernels", [](const RunRecord& r) { return r.host.kernel; }},
     {"devices", device_text},
+    {"file systems of the directories", directory_filesystem},
     {"sector sizes (logical/physical)", sector_text},
     {"direct I/O settings", direct_io_text},
     {"preallocations", [](const RunRecord& r) { return yes_no(r.device.preallocated); }},

@@ -233,8 +233,10 @@ std::string legend_text(const RunRecord& record, const Legend& legend) {
   for (const std::string& warning : record.warnings) add("warning: " + warning);
   if (record.passes.empty()) return out;
   // The kernel's threads write back, compress and keep the journal: they are a part of a file system's cost.
-  add(std::string("files/s: files worked on. MiB/s: file data. CPU %: all of the machine, kernel threads included; 100 "
-                  "is one CPU. ") +
+  const bool host = record.environment == "host";
+  add(std::string("files/s: files worked on. MiB/s: file data. CPU %: ") +
+      (host ? "all of the machine, kernel threads included; 100 is one CPU. "
+            : "all of the guest, which has one CPU. ") +
       (legend.worker_cpu ? "w: of the worker processes alone. " : "") +
       "p99: 99 % of all operations took no longer. read, written: by the device in the phase and in the sync after "
       "it.");

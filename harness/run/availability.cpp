@@ -1,6 +1,7 @@
 #include "harness/run/availability.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -56,8 +57,8 @@ std::optional<std::string> why_unavailable(const fsdrivers::FilesystemDriver& dr
 std::optional<std::string> why_no_programs(const fsdrivers::FilesystemDriver& driver) {
   for (const fsdrivers::Program& program : driver.programs) {
     if (!find_program(program.name).empty()) continue;
-    return fmt::format("the program {} is missing. Install the package {} (Debian, Ubuntu) or {} (Fedora)",
-                       program.name, program.debian_package, program.fedora_package);
+    return fmt::format("{}. Install the package {} (Debian, Ubuntu) or {} (Fedora)", not_found_text(program.name),
+                       program.debian_package, program.fedora_package);
   }
   return std::nullopt;
 }
@@ -74,12 +75,21 @@ std::optional<std::string> why_not_in_guest(const fsdrivers::FilesystemDriver& d
 
 }  // namespace
 
+std::optional<std::string> why_no_root(const fsdrivers::FilesystemDriver& driver) {
+  if (driver.existing_directory || geteuid() == 0) return std::nullopt;
+  return "formatting and mounting need root. Run the same command as root, e.g. with sudo";
+}
+
 ChosenEnvironment choose_environment(const Cell& cell, ProcessRunner* runner) {
   const fsdrivers::FilesystemDriver& driver = *cell.driver;
   if (cell.environment == Environment::uml) return {Environment::uml, why_not_in_guest(driver)};
   const auto why_not_here = why_unavailable(driver, runner);
-  if (!why_not_here || cell.environment == Environment::host) return {Environment::host, why_not_here};
+  if (!why_not_here) return {Environment::host, std::nullopt};
   const auto why_not_there = why_not_in_guest(driver);
+  if (cell.environment == Environment::host) {
+    if (why_not_there) return {Environment::host, why_not_here};
+    return {Environment::host, *why_not_here + ". Or leave out --environment host: a guest can run it"};
+  }
   if (!why_not_there) return {Environment::uml, std::nullopt};
   return {Environment::host,
           fmt::format("{}. Nor can it run in a guest (--environment uml): {}", *why_not_here, *why_not_there)};

@@ -17,6 +17,9 @@ std::optional<std::string> why_unavailable(const fsdrivers::FilesystemDriver& dr
 /// Why the programs that make the file system cannot be run; nothing if they can.
 std::optional<std::string> why_no_programs(const fsdrivers::FilesystemDriver& driver);
 
+/// Why this process may not format and mount; nothing if it may. An existing directory needs no leave.
+std::optional<std::string> why_no_root(const fsdrivers::FilesystemDriver& driver);
+
 /// Where a cell's phases can run.
 struct ChosenEnvironment {
   Environment environment = Environment::host;  // never automatic

@@ -34,9 +34,10 @@ std::string describe_cell(const Cell& cell) {
   const std::string given = printable(cell.device.given);
   const std::string device = cell.device.kind == DeviceSpec::Kind::block ? cell.device.path : "/dev/loopN";
   const std::string node = printable(quote_argv({device}));
-  std::string text = fmt::format("{} on {}, mounted on {}, processes: {}, repetitions: {}, profile {}, log {}/{}\n",
-                                 cell.driver->name, given, point, cell.processes, cell.repetitions, cell.profile.name,
-                                 printable(cell.results), printable(cell.log));
+  const std::string where = cell.driver->existing_directory ? point : fmt::format("{}, mounted on {}", given, point);
+  std::string text =
+      fmt::format("{} on {}, processes: {}, repetitions: {}, profile {}, log {}/{}\n", cell.driver->name, where,
+                  cell.processes, cell.repetitions, cell.profile.name, printable(cell.results), printable(cell.log));
   text += describe_conditions(cell);
   if (cell.driver->existing_directory) {
     for (const phases::TreeParameters& tree : cell.profile.passes) text += describe_pass(cell, tree) + "\n";

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
+#include <set>
 
 #include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
@@ -28,6 +30,38 @@ namespace {
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw DeviceRefused(fmt::format("refusing to work in '{}': {}. Name an existing directory that you may write to",
                                   printable(path), why));
+}
+
+/// Kernel interfaces: what is written there are no files, whatever the permissions say. Source: filesystems(5) and
+/// Documentation/filesystems of Linux.
+bool is_interface(const std::string& type) {
+  static const std::set<std::string> types = {"autofs",  "binfmt_misc", "bpf",      "cgroup",  "cgroup2", "configfs",
+                                              "debugfs", "devpts",      "efivarfs", "fusectl", "mqueue",  "nsfs",
+                                              "proc",    "rpc_pipefs",  "resctrl",  "pstore",  "sysfs",   "securityfs",
+                                              "smackfs", "selinuxfs",   "tracefs"};
+  return types.contains(type);
+}
+
+/// An existing directory and what it lies on.
+struct Directory {
+  std::string path;  // with links resolved
+  std::optional<MountEntry> mount;
+};
+
+Directory look_at(const std::string& given) {
+  const devio::FileText real = devio::real_path(given);
+  struct stat info {};
+  if (real.error != 0) refuse(given, errno_text(real.error));
+  if (stat(real.text.c_str(), &info) != 0) refuse(given, errno_text(errno));
+  if (!S_ISDIR(info.st_mode)) refuse(given, "it is no directory");
+  if (access(real.text.c_str(), W_OK | X_OK) != 0) refuse(given, errno_text(errno));
+  Directory directory{real.text, std::nullopt};
+  const std::vector<MountEntry> table = parse_mountinfo(devio::read_file("/proc/self/mountinfo").text);
+  if (const MountEntry* entry = mount_of_path(table, real.text)) directory.mount = *entry;
+  if (directory.mount && is_interface(directory.mount->type)) {
+    refuse(given, fmt::format("it lies on {}, which holds no files of users", directory.mount->type));
+  }
+  return directory;
 }
 
 /// The folder that the phases work in.
@@ -90,6 +124,7 @@ class DirectoryRun {
 
   RunRecord run() {
     describe();
+    try_folder();
     check_results_writable(cell_.results, cell_.log);
     services_.watch.check();
     add_flags_and_warnings(cell_, record_, services_.observer);
@@ -110,21 +145,26 @@ class DirectoryRun {
 
  private:
   void describe() {
-    const std::string& given = cell_.mount_point;
-    const devio::FileText real = devio::real_path(given);
-    struct stat info {};
-    if (real.error != 0) refuse(given, errno_text(real.error));
-    if (stat(real.text.c_str(), &info) != 0) refuse(given, errno_text(errno));
-    if (!S_ISDIR(info.st_mode)) refuse(given, "it is no directory");
-    if (access(real.text.c_str(), W_OK | X_OK) != 0) refuse(given, errno_text(errno));
-    record_.mount.point = real.text;
+    const Directory directory = look_at(cell_.mount_point);
+    record_.mount.point = directory.path;
     record_.device.kind = "directory";
-    const std::vector<MountEntry> table = parse_mountinfo(devio::read_file("/proc/self/mountinfo").text);
-    const MountEntry* entry = mount_of_path(table, real.text);
-    if (entry == nullptr) return;
-    record_.implementation = entry->type;
-    record_.device.resolved = entry->source;
-    record_.mount.effective = effective_options(*entry);
+    if (!directory.mount) return;
+    record_.implementation = directory.mount->type;
+    record_.device.resolved = directory.mount->source;
+    record_.mount.effective = effective_options(*directory.mount);
+  }
+
+  std::string work_path() const {
+    return fmt::format("{}/mongo-{}", record_.mount.point == "/" ? "" : record_.mount.point, record_.run_id);
+  }
+
+  /// Whether a folder can be made there shows only when one is made.
+  void try_folder() const {
+    const std::string path = work_path();
+    if (mkdir(path.c_str(), 0755) != 0) {
+      refuse(record_.mount.point, "no folder can be made in it: " + errno_text(errno));
+    }
+    rmdir(path.c_str());
   }
 
   void run_pass(const phases::TreeParameters& tree, const IdleMachine& idle) {
@@ -132,7 +172,7 @@ class DirectoryRun {
     PassRecord& pass = record_.passes.emplace_back();
     pass.median_file_size_bytes = tree.median_file_size;
     const std::string directory = record_.mount.point;
-    const std::string path = fmt::format("{}/mongo-{}", directory == "/" ? "" : directory, record_.run_id);
+    const std::string path = work_path();
     WorkFolder folder(path);
     LeaseStack leases;
     std::unique_ptr<Journal> no_journal;
@@ -157,6 +197,8 @@ class DirectoryRun {
 };
 
 }  // namespace
+
+void check_directory(const std::string& path) { look_at(path); }
 
 RunRecord run_in_directory(const Cell& cell, const RunServices& services) { return DirectoryRun(cell, services).run(); }
 

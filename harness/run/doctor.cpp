@@ -24,31 +24,33 @@ std::string first_line(const std::string& file) {
   return line;
 }
 
-Finding writable_folder(const std::string& what, const std::string& folder) {
+Finding writable_folder(const std::string& what, const std::string& folder, const std::string& advice) {
   if (access(folder.c_str(), W_OK | X_OK) == 0) return {what, true, folder + " can be written"};
-  if (errno != ENOENT) return {what, false, fmt::format("{}: {}", folder, errno_text(errno))};
+  if (errno != ENOENT) return {what, false, fmt::format("{}: {}. {}", folder, errno_text(errno), advice)};
   const std::size_t slash = folder.rfind('/');
   const std::string parent = slash == std::string::npos ? "." : slash == 0 ? "/" : folder.substr(0, slash);
   if (access(parent.c_str(), W_OK | X_OK) == 0) return {what, true, folder + " can be made"};
-  return {what, false, fmt::format("{} cannot be made in {}: {}", folder, parent, errno_text(errno))};
+  return {what, false, fmt::format("{} cannot be made in {}: {}. {}", folder, parent, errno_text(errno), advice)};
 }
 
 Finding root() {
   if (geteuid() == 0) return {"root", true, "yes"};
-  return {"root", false, "formatting and mounting need root"};
+  return {"root", false, "formatting and mounting need root. Run as root, e.g. with sudo"};
 }
 
 Finding loop_devices() {
   if (access("/dev/loop-control", R_OK | W_OK) == 0)
     return {"loop devices", true, "loop:SIZE, loop:PATH and ram:SIZE can be used"};
+  const int error = errno;
   return {"loop devices", false,
-          fmt::format("/dev/loop-control: {}. Load the module loop; a container must be given the node",
-                      errno_text(errno))};
+          fmt::format("/dev/loop-control: {}. {}", errno_text(error), missing_node_advice("loop", error))};
 }
 
 Finding drop_caches() {
   if (access("/proc/sys/vm/drop_caches", W_OK) == 0) return {"drop_caches", true, "caches can be dropped"};
-  return {"drop_caches", false, fmt::format("/proc/sys/vm/drop_caches: {}", errno_text(errno))};
+  return {"drop_caches", false,
+          fmt::format("/proc/sys/vm/drop_caches: {}. Run as root; in a container it may stay read-only",
+                      errno_text(errno))};
 }
 
 Finding cgroups() {
@@ -72,7 +74,10 @@ Finding clock() {
 }  // namespace
 
 bool Diagnosis::can_run() const {
-  return std::any_of(filesystems.begin(), filesystems.end(), [](const Finding& finding) { return finding.good; });
+  return std::any_of(filesystems.begin(), filesystems.end(), [](const Finding& finding) {
+    const fsdrivers::FilesystemDriver* driver = fsdrivers::find(finding.what);
+    return finding.good && (driver == nullptr || !driver->existing_directory);
+  });
 }
 
 Diagnosis diagnose(const std::string& results_folder) {
@@ -83,17 +88,18 @@ Diagnosis diagnose(const std::string& results_folder) {
     cell.driver = &driver;
     const ChosenEnvironment chosen = choose_environment(cell, nullptr);
     const bool in_guest = chosen.environment == Environment::uml;
-    diagnosis.filesystems.push_back(
-        {driver.name, !chosen.why_not.has_value(),
-         chosen.why_not.value_or(in_guest ? "can be run in a guest (--environment uml)" : "can be run here")});
+    const std::string can = in_guest ? "can be run in a guest (--environment uml)" : "can be run here";
+    diagnosis.filesystems.push_back({driver.name, !chosen.why_not.has_value(),
+                                     chosen.why_not.value_or(why_no_root(driver) ? can + ", as root" : can)});
   }
-  diagnosis.host = {root(),
-                    loop_devices(),
-                    writable_folder("results", results_folder),
-                    writable_folder("state", state_folder()),
-                    drop_caches(),
-                    cgroups(),
-                    clock()};
+  diagnosis.host = {
+      root(),
+      loop_devices(),
+      writable_folder("results", results_folder, "Name another folder with --results, or make it writable"),
+      writable_folder("state", state_folder(), "Only root may write there; dir does without it"),
+      drop_caches(),
+      cgroups(),
+      clock()};
   return diagnosis;
 }
 

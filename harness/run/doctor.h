@@ -15,7 +15,7 @@ struct Finding {
 struct Diagnosis {
   std::vector<Finding> filesystems;
   std::vector<Finding> host;
-  /// At least one file system can be run.
+  /// At least one file system can be made and run, if need be as root. dir, which makes none, does not count.
   bool can_run() const;
 };
 

@@ -297,7 +297,8 @@ TEST(MkfsOptions, OfEachFileSystem) {
       {"btrfs",
        {"-m dup -d single -n 16384 -s 4096", "--metadata=single --nodesize 32k -KM", "-O no-holes -R quota",
         "--csum xxhash -b 1g", "--nodiscard --mixed"}},
-      {"reiserfs", {"-b 4096 -h r5", "--hash=tea -s 8193 --transaction-max-size 512"}}};
+      {"reiserfs", {"-b 4096 -h r5", "--hash=tea -s 8193 --transaction-max-size 512", "-hrupasov"}},
+      {"f2fs", {"-a 0 -t1"}}};
   for (const auto& [filesystem, texts] : good) {
     for (const char* text : texts) EXPECT_EQ(verdict(filesystem, text), "accepted") << filesystem;
   }
@@ -315,7 +316,9 @@ TEST(MkfsOptions, OfEachFileSystem) {
        {"-r dir", "--rootdir dir", "--rootdir=dir", "--root=dir", "--shrink", "-f", "--force", "-L x", "--label=x",
         "-U 1-2", "-V", "--help", "-O list-all", "-R list-all", "sdb", "-m raid1 sdb", "--device-uuid 1"}},
       {"reiserfs",
-       {"-j sdb", "--journal-device=sdb", "-B bad", "-l x", "-u 1-2", "-V", "-f", "-q", "--format 3.5", "4000"}}};
+       {"-j sdb", "--journal-device=sdb", "-B bad", "-l x", "-u 1-2", "-V", "-f", "-q", "--format 3.5", "4000",
+        "-h bogus", "--hash=R5", "-h tea,r5"}},
+      {"f2fs", {"-a 2", "-tx"}}};
   for (const auto& [filesystem, texts] : bad) {
     for (const char* text : texts)
       EXPECT_NE(verdict(filesystem, text).find("--mkfs-options: '"), std::string::npos) << filesystem << " " << text;

@@ -39,9 +39,10 @@ TEST(Drivers, WhereMkfsSetsNoUuidASecondProgramDoes) {
   }
 }
 
-TEST(Drivers, OnlyNilfs2IsNotEmptyWhenItIsNew) {
+TEST(Drivers, OnlyNilfs2HasAFileOfItsOwn) {
+  using Names = std::vector<std::string>;
   for (const FilesystemDriver& driver : catalogue()) {
-    EXPECT_EQ(driver.files_when_empty, driver.name == "nilfs2" ? 1U : 0U) << driver.name;
+    EXPECT_EQ(driver.own_files, driver.name == "nilfs2" ? Names{".nilfs"} : Names{}) << driver.name;
   }
 }
 
@@ -160,7 +161,10 @@ TEST(Drivers, MkfsOptionsAreWellFormedAndNotTheToolsOwn) {
       if (blank != std::string::npos) {
         EXPECT_EQ(option.find(' ', blank + 1), std::string::npos) << option;
         EXPECT_GT(option.size(), blank + 1) << option;
-        EXPECT_EQ(option.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ-", blank + 1), std::string::npos) << option;
+        // A name of the value, or the values that there are.
+        const bool choice = option.find('|') != std::string::npos;
+        const char* letters = choice ? "abcdefghijklmnopqrstuvwxyz0123456789|" : "ABCDEFGHIJKLMNOPQRSTUVWXYZ-";
+        EXPECT_EQ(option.find_first_not_of(letters, blank + 1), std::string::npos) << option;
       }
       // -m of xfs, -E of ext4 and the properties of zfs take the user's parts beside the tool's.
       const bool shared = name == "-m" || name == "-E" || (driver.pool && (name == "-o" || name == "-O"));

@@ -179,6 +179,17 @@ TEST(QuoteArgv, AShellReadsTheSameWords) {
   EXPECT_EQ(run(argv).out, "a||b c|it's|$x|-o|k=v,w|\\|*|");
 }
 
+TEST(FindProgram, SaysWhereItLooked) {
+  const std::string path = getenv("PATH");
+  setenv("PATH", "/no/such:/nor/this", 1);
+  EXPECT_EQ(not_found_text("mkfs.x"),
+            "the program mkfs.x is not in PATH (/no/such:/nor/this), /usr/local/sbin, /usr/sbin or /sbin");
+  unsetenv("PATH");
+  EXPECT_EQ(not_found_text("mkfs.x"),
+            "the program mkfs.x is not in PATH (/usr/bin:/bin), /usr/local/sbin, /usr/sbin or /sbin");
+  setenv("PATH", path.c_str(), 1);
+}
+
 TEST(FindProgram, TakesNothingFromTheCurrentFolder) {
   const std::string path = getenv("PATH");
   setenv("PATH", ":.", 1);

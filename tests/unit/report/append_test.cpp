@@ -324,12 +324,41 @@ TEST_F(AppendTest, CheckRefusesWhatCannotBeMeant) {
             "the results folder " + dir() + "/file/x would be inside something that is not a directory");
 }
 
+TEST_F(AppendTest, TheCheckWithoutWritingSaysTheSame) {
+  const std::string file = dir() + "/file";
+  std::ofstream(file) << "x";
+  fs::create_directory(dir() + "/taken");
+  fs::create_directory(dir() + "/taken/log.tbl");
+  fs::create_symlink(dir() + "/nowhere", dir() + "/link");
+  for (const std::string& results :
+       {dir() + "/a/b", dir() + "/a/b//", file, file + "/x", dir() + "/taken", dir() + "/link", std::string(),
+        std::string("a\0b", 3), dir() + "/missing/.", dir() + "/missing/.."}) {
+    const std::string message = failure([&] { check_results_without_writing(results, "log"); });
+    EXPECT_NE(message, "") << results;
+    EXPECT_EQ(message, failure([&] { check_results_writable(results, "log"); }));
+  }
+  EXPECT_THROW(check_results_without_writing(dir(), "a/b"), UsageError);
+  const std::string here = fs::current_path().string();
+  fs::current_path(dir());
+  for (const std::string& results :
+       {dir(), dir() + "/new", dir() + "//new//", std::string("new"), std::string("./new/")}) {
+    EXPECT_EQ(failure([&] { check_results_without_writing(results, "log"); }), "") << results;
+    EXPECT_FALSE(fs::exists(dir() + "/new"));
+  }
+  fs::current_path(here);
+}
+
 TEST_F(AppendTest, AFolderThatMayNotBeWrittenIsRefused) {
   ASSERT_EQ(::chmod(dir().c_str(), 0555), 0);
   const int status = in_child([&] {
     if (::geteuid() == 0 && ::setuid(65534) != 0) return 77;
     if (::access(dir().c_str(), X_OK) != 0) return 77;  // a folder above is closed to others
     const std::string message = failure([&] { check_results_writable(dir(), "log"); });
+    if (failure([&] { check_results_without_writing(dir(), "log"); }) != message) return 2;
+    if (failure([&] { check_results_without_writing(dir() + "/new", "log"); }) !=
+        failure([&] { check_results_writable(dir() + "/new", "log"); })) {
+      return 3;
+    }
     if (message.find("cannot create a file in") == std::string::npos) std::cerr << "message: " << message << "\n";
     return message.find("cannot create a file in") != std::string::npos && message.find("EACCES") != std::string::npos
                ? 0

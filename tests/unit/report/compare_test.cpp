@@ -185,6 +185,37 @@ TEST(Compare, DifferencesAreNamed) {
   EXPECT_FALSE(contains(text, "In all runs: fsync"));
 }
 
+RunRecord directory(const std::string& below, const std::string& source) {
+  RunRecord run = plain("dir");
+  run.device = {};
+  run.device.given = "none";
+  run.device.kind = "directory";
+  run.device.resolved = source;
+  run.implementation = below;
+  return run;
+}
+
+TEST(Compare, DirectoriesOnDifferentFileSystemsAreNotComparable) {
+  const std::string text = side_by_side({directory("ext4", "/dev/vda1"), directory("tmpfs", "tmpfs")});
+  EXPECT_TRUE(contains(text, "dir (ext4)")) << text;
+  EXPECT_TRUE(contains(text, "dir (tmpfs)")) << text;
+  EXPECT_TRUE(contains(text, "warning: file systems of the directories differ (dir (ext4): ext4; dir (tmpfs): tmpfs)"))
+      << text;
+  EXPECT_TRUE(contains(text, "warning: devices differ (dir (ext4): directory on /dev/vda1; dir (tmpfs): directory on"))
+      << text;
+  EXPECT_FALSE(contains(text, "*")) << text;
+
+  RunRecord later = directory("ext4", "/dev/vda1");
+  later.log = "later";
+  later.passes[0].phases[0].seconds = 0.5;
+  const std::string same = side_by_side({directory("ext4", "/dev/vda1"), later});
+  EXPECT_FALSE(contains(same, "warning")) << same;
+  EXPECT_TRUE(contains(same, "0.500*")) << same;
+  const std::string moved = side_by_side({directory("ext4", "/dev/vda1"), directory("ext4", "/dev/vdb1")});
+  EXPECT_TRUE(contains(moved, "warning: devices differ")) << moved;
+  EXPECT_FALSE(contains(moved, "*")) << moved;
+}
+
 TEST(Compare, FiveFileSystemsFitOnALine) {
   std::vector<RunRecord> runs(5, samples::full());
   for (std::size_t i = 0; i < runs.size(); ++i) {

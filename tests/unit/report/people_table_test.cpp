@@ -112,6 +112,14 @@ TEST(PeopleTable, TheWorkersCpuWhereTheMachinesIsNotKnown) {
   EXPECT_FALSE(contains(people_table(one_phase()), "w: of the worker"));
 }
 
+TEST(PeopleTable, InAGuestTheCpuIsTheGuests) {
+  RunRecord record = one_phase();
+  EXPECT_TRUE(contains(people_table(record), "all of the machine, kernel threads included"));
+  record.environment = "uml";
+  EXPECT_FALSE(contains(people_table(record), "all of the machine"));
+  EXPECT_TRUE(contains(people_table(record), "CPU %: all of the guest, which has one CPU."));
+}
+
 TEST(PeopleTable, ATimeOfZeroGivesNoRate) {
   RunRecord record = one_phase();
   phase_of(record).seconds = 0;
