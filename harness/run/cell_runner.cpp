@@ -58,10 +58,7 @@ class CellRun {
       check_results_writable(cell_.results, cell_.log);
       return record_;
     }
-    if (geteuid() != 0) {
-      throw Error(ExitStatus::failed,
-                  "formatting and mounting need root. Run the same command as root, e.g. with sudo");
-    }
+    if (const auto why = why_no_root(*cell_.driver)) throw Error(ExitStatus::failed, *why);
     check_options(cell_);
     clean_up_after_killed_runs();
     enter_private_mount_namespace();

@@ -124,15 +124,18 @@ TEST_F(RaceCases, SomebodyProbesTheDeviceAfterTheFirstPass) {
   EXPECT_EQ(run.wait(), 0) << messages(run);
   const Json record = last_record();
   ASSERT_EQ(record.at("status"), "ok") << record.at("reason");
+  // Seen before a step the device is waited for; in the middle of one, the step is done again.
   double waited = 0, wait = 0;
+  int attempts = 0;
   for (const Json& note : record.at("notes")) {
     const std::string text = note;
-    if (sscanf(text.c_str(), "waited %lf s", &wait) == 1) {
-      waited += wait;
+    const bool is_wait = sscanf(text.c_str(), "waited %lf s", &wait) == 1;
+    if (is_wait) waited += wait;
+    if (is_wait || sscanf(text.c_str(), "%d attempts", &attempts) == 1) {
       EXPECT_NE(text.find(node), std::string::npos) << text;
     }
   }
-  EXPECT_GE(waited, 0.2) << record.at("notes");
+  EXPECT_TRUE(waited >= 0.2 || attempts > 1) << record.at("notes");
   EXPECT_LT(waited, 5) << record.at("notes");
 }
 
