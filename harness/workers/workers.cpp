@@ -1,126 +1,27 @@
 #include "harness/workers/workers.h"
 
 #include <fmt/format.h>
-#include <linux/futex.h>
-#include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <ctime>
-#include <new>
 #include <stdexcept>
 
 #include "harness/core/descriptor.h"
 #include "harness/core/errors.h"
-#include "phases/support/content.h"
+#include "harness/workers/processes.h"
+#include "harness/workers/shared_pages.h"
+#include "harness/workers/worker.h"
 
 namespace mongo {
 namespace {
 
+using namespace workers;
 using Clock = std::chrono::steady_clock;
-
-/// What one process tells. Lies in shared memory, on cache lines of its own.
-struct alignas(128) Slot {
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;  // 0: not ended
-  rusage before{};
-  rusage after{};
-  bool finished = false;  // after has been written
-  phases::Counters counters;
-};
-
-/// The barrier. Its words are futexes (futex(2)).
-struct alignas(128) Barrier {
-  std::atomic<std::uint32_t> ready{0};
-  std::atomic<std::uint32_t> open{0};
-  std::atomic<std::uint32_t> released{0};  // who has done its work may end
-};
-
-std::int64_t now_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::milliseconds timeout) {
-  timespec time{};
-  time.tv_sec = timeout.count() / 1000;
-  time.tv_nsec = timeout.count() % 1000 * 1'000'000;
-  // Every answer (woken, value changed, timed out, interrupted) means: look again.
-  syscall(SYS_futex, &word, FUTEX_WAIT, expected, &time, nullptr, 0);
-}
-
-void futex_wake_all(std::atomic<std::uint32_t>& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
-}
 
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
-
-/// Shared memory for the barrier and the slots.
-class SharedPages {
- public:
-  explicit SharedPages(std::size_t processes) : size_(sizeof(Barrier) + processes * sizeof(Slot)) {
-    // MAP_POPULATE: no page fault of ours falls into the timed part.
-    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory_ == MAP_FAILED) throw RunError("workers", "no shared memory: " + errno_text(errno));
-    barrier_ = new (memory_) Barrier;
-    slots_ = reinterpret_cast<Slot*>(static_cast<char*>(memory_) + sizeof(Barrier));
-    for (std::size_t i = 0; i < processes; ++i) new (slots_ + i) Slot;
-  }
-  ~SharedPages() { munmap(memory_, size_); }
-  SharedPages(const SharedPages&) = delete;
-  SharedPages& operator=(const SharedPages&) = delete;
-  Barrier& barrier() { return *barrier_; }
-  Slot& slot(std::size_t i) { return slots_[i]; }
-
- private:
-  std::size_t size_;
-  void* memory_;
-  Barrier* barrier_;
-  Slot* slots_;
-};
-
-/// Memory for the latencies of all processes, or none. Pages come when they are used: most operations do not occur in a
-/// phase.
-class LatencyPages {
- public:
-  LatencyPages(std::size_t processes, bool wanted) : size_(wanted ? processes * sizeof(phases::Latencies) : 0) {
-    if (size_ == 0) return;
-    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory_ == MAP_FAILED) throw RunError("workers", "no shared memory for latencies: " + errno_text(errno));
-  }
-  ~LatencyPages() {
-    if (size_ > 0) munmap(memory_, size_);
-  }
-  LatencyPages(const LatencyPages&) = delete;
-  LatencyPages& operator=(const LatencyPages&) = delete;
-  /// Zeroed memory is an empty histogram.
-  phases::Latencies* of(std::size_t process) {
-    return size_ == 0 ? nullptr : static_cast<phases::Latencies*>(memory_) + process;
-  }
-
- private:
-  std::size_t size_;
-  void* memory_ = nullptr;
-};
-
-/// What the pieces of the content are made for. A comparison takes larger ones than the phase wrote: the bytes are the
-/// same.
-std::size_t content_buffer_size(const RepetitionRequest& request) {
-  constexpr std::size_t for_comparison = 65537;
-  return request.verify ? std::max(request.write_buffer_size, for_comparison) : request.write_buffer_size;
 }
 
 /// "0.5", "86400"
@@ -130,137 +31,6 @@ std::string seconds_text(std::chrono::milliseconds time) {
   if (text.back() == '.') text.pop_back();
   return text;
 }
-
-/// The life of one process. Never returns.
-[[noreturn]] void be_worker(const RepetitionRequest& request, int process, pid_t parent, Barrier& barrier, Slot& slot,
-                            phases::Latencies* latencies, int done) {
-  try {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
-    setpgid(0, 0);  // Ctrl-C reaches the harness, which then ends the processes
-    InterruptWatch::restore_defaults();
-    std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of a write, and counted
-
-    umask(022);  // the modes of what is made must not depend on who calls
-
-    phases::Content content(request.content, request.content_seed, request.repetition, process,
-                            content_buffer_size(request));
-    phases::Context context;
-    context.mount_fd = request.mount_fd;
-    context.mount_path = request.mount_path;
-    context.own_files = request.own_files;
-    context.repetition = request.repetition;
-    context.process = process;
-    context.tree = request.tree;
-    context.write_buffer_size = request.write_buffer_size;
-    context.sync_each = request.sync_each;
-    context.content = &content;
-    context.counters = &slot.counters;
-    if (latencies != nullptr) latencies->tick_scale = request.tick_scale;
-    context.latencies = latencies;
-    if (fchdir(request.mount_fd) != 0) {
-      slot.counters.count_error(phases::Operation::change_directory, errno, "", ".");
-      _exit(2);
-    }
-
-    barrier.ready.fetch_add(1);
-    futex_wake_all(barrier.ready);
-    while (barrier.open.load(std::memory_order_acquire) == 0) futex_wait(barrier.open, 0, std::chrono::seconds(1));
-
-    getrusage(RUSAGE_SELF, &slot.before);
-    slot.start_ns = now_ns();
-    (request.verify ? request.phase->verify : request.phase->run)(context);
-    slot.end_ns = now_ns();
-    getrusage(RUSAGE_SELF, &slot.after);
-    slot.finished = true;
-    const std::uint64_t one = 1;
-    if (done >= 0 && write(done, &one, sizeof one) == static_cast<ssize_t>(sizeof one)) {
-      while (barrier.released.load(std::memory_order_acquire) == 0) {
-        futex_wait(barrier.released, 0, std::chrono::seconds(1));
-      }
-    }
-    _exit(0);
-  } catch (...) {
-    _exit(3);  // out of memory before the barrier, or a broken phase; the parent reports it
-  }
-}
-
-/// The processes of one repetition; those that are left are killed and reaped on every way out.
-class Processes {
- public:
-  ~Processes() { kill_all(); }
-  Processes() = default;
-  Processes(const Processes&) = delete;
-  Processes& operator=(const Processes&) = delete;
-
-  void add(pid_t pid, Slot& slot) {
-    const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-    entries_.push_back({pid, descriptor, &slot});
-    if (descriptor < 0) {
-      const bool too_many = errno == EMFILE;
-      throw RunError("workers", "pidfd_open: " + errno_text(errno) +
-                                    (too_many ? ": raise the limit of open files (ulimit -n)" : ""));
-    }
-  }
-
-  /// In a new process: each of the others is a descriptor, and they count against its limit of open files.
-  void close_descriptors() {
-    for (const Entry& entry : entries_) close(entry.descriptor);
-  }
-  std::size_t left() const { return entries_.size(); }
-
-  /// Waits for an end, the timeout, a signal, or that `done` (-1: nothing) is readable. Reaps what has ended; returns
-  /// how the first bad one ended.
-  std::string wait(std::chrono::milliseconds timeout, int watch_fd, int done = -1) {
-    std::vector<pollfd> polled;
-    for (const Entry& entry : entries_) polled.push_back({entry.descriptor, POLLIN, 0});
-    polled.push_back({watch_fd, POLLIN, 0});
-    polled.push_back({done, POLLIN, 0});
-    poll(polled.data(), polled.size(), static_cast<int>(std::min<std::int64_t>(timeout.count(), 1'000'000)));
-    std::string bad;
-    for (std::size_t i = entries_.size(); i-- > 0;) {
-      int status = 0;
-      if (polled[i].revents == 0 || !reap(entries_[i], &status, WNOHANG)) continue;
-      if (WIFSIGNALED(status)) {
-        bad = fmt::format("process {} was killed by signal {} ({})", entries_[i].pid, WTERMSIG(status),
-                          strsignal(WTERMSIG(status)));
-      } else if (WEXITSTATUS(status) != 0) {
-        bad = fmt::format("process {} could not begin its work (status {})", entries_[i].pid, WEXITSTATUS(status));
-      }
-      close(entries_[i].descriptor);
-      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    return bad;
-  }
-
-  void kill_all() {
-    for (const Entry& entry : entries_) kill(entry.pid, SIGKILL);
-    for (const Entry& entry : entries_) {
-      // A process in an uninterruptible call ends when the call does: there is nothing else to do than to wait.
-      while (!reap(entry, nullptr, 0) && errno == EINTR) {
-      }
-      if (entry.descriptor >= 0) close(entry.descriptor);
-    }
-    entries_.clear();
-  }
-
- private:
-  struct Entry {
-    pid_t pid;
-    int descriptor;
-    Slot* slot;
-  };
-
-  /// What a process that was stopped has used is told by the kernel only.
-  static bool reap(const Entry& entry, int* status, int options) {
-    rusage used{};
-    if (wait4(entry.pid, status, options, &used) != entry.pid) return false;
-    if (!entry.slot->finished) entry.slot->after = used;
-    return true;
-  }
-
-  std::vector<Entry> entries_;
-};
 
 /// `whole`: all processes have come to the end of their work.
 void collect(const RepetitionRequest& request, SharedPages& pages, std::int64_t opened_ns, bool whole,
