@@ -22,6 +22,7 @@
 #include "harness/matrix/record_list.h"
 #include "harness/process/runner.h"
 #include "harness/report/text.h"
+#include "harness/run/availability.h"
 
 namespace mongo {
 namespace {
@@ -69,10 +70,8 @@ Keep parse_keep(const MatrixArguments& arguments) {
 
 /// Formatting needs root, an existing directory does not. Better said once than by every cell.
 void require_root(const CellList& list) {
-  if (geteuid() == 0) return;
   for (const ListedCell& planned : list.cells) {
-    if (planned.cell.driver->existing_directory) continue;
-    throw Error(ExitStatus::failed, "formatting and mounting need root. Run the same command as root, e.g. with sudo");
+    if (const auto why = why_no_root(*planned.cell.driver)) throw Error(ExitStatus::failed, *why);
   }
 }
 
@@ -104,11 +103,17 @@ void print_plan(const CellList& list, const std::vector<CellState>& states, cons
     text += duration_text(seconds);
     if (unknown > 0) text += fmt::format(" and that of {} cell{}, which is unknown", unknown, unknown == 1 ? "" : "s");
   }
-  console.out(text +
-              fmt::format("; at most {} of data on a device at a time\n", format_rounded(ByteSize{most})));
+  console.out(text + fmt::format("; at most {} of data on a device at a time\n", format_rounded(ByteSize{most})));
 }
 
-std::string folder_above(const RunFolder& folder) { return folder.path.substr(0, folder.path.rfind('/')); }
+/// The cells of the FILE in the order asked for. Its warnings are told by warn.
+template <typename Warn>
+CellList plan_file(const MatrixArguments& arguments, const InterruptWatch& watch, const Warn& warn) {
+  const std::uint64_t seed = choose_seed(arguments.seed);
+  const Matrix matrix = read_matrix(arguments.file, &watch);
+  for (const std::string& warning : matrix.warnings) warn(warning);
+  return plan_cells(matrix, arguments.order == "listed" ? MatrixOrder::listed : MatrixOrder::shuffled, seed);
+}
 
 int dry_run(const MatrixArguments& arguments, CommandContext& context) {
   if (!arguments.resume.empty()) {
@@ -116,39 +121,34 @@ int dry_run(const MatrixArguments& arguments, CommandContext& context) {
     print_plan(read_cells(folder, arguments.file, &context.watch),
                states_to_resume(state_from_text(read_whole_file(folder.state_file()), folder.state_file()).cells,
                                 read_done_cells(folder.records_file())),
-               learn_from(folder_above(folder)), context.console);
+               learn_from(folder.results()), context.console);
     return 0;
   }
-  const Matrix matrix = read_matrix(arguments.file, &context.watch);
-  for (const std::string& warning : matrix.warnings) context.console.error("warning: " + warning);
-  const MatrixOrder order = arguments.order == "listed" ? MatrixOrder::listed : MatrixOrder::shuffled;
-  const CellList list = plan_cells(matrix, order, choose_seed(arguments.seed));
+  const CellList list =
+      plan_file(arguments, context.watch, [&](const std::string& text) { context.console.error("warning: " + text); });
   print_plan(list, waiting_cells(list), learn_from(arguments.results), context.console);
   return 0;
 }
 
 MatrixRun open_run(const MatrixArguments& arguments, MatrixObserver& observer, CommandContext& context) {
   // What is wrong with the arguments is said before anything is waited for.
-  const std::uint64_t seed = choose_seed(arguments.seed);
   std::optional<RunFolder> earlier;
-  std::optional<CellList> list;
+  CellList list;
   if (!arguments.resume.empty()) {
     earlier = find_run_folder(arguments.resume);
-    require_root(read_cells(*earlier, arguments.file, &context.watch));
+    list = read_cells(*earlier, arguments.file, &context.watch);
   } else {
-    Matrix matrix = read_matrix(arguments.file, &context.watch);
-    for (const std::string& warning : matrix.warnings) observer.warning(warning);
-    list = plan_cells(matrix, arguments.order == "listed" ? MatrixOrder::listed : MatrixOrder::shuffled, seed);
-    list->matrix_path = arguments.file;
-    require_root(*list);
+    list = plan_file(arguments, context.watch, [&](const std::string& text) { observer.warning(text); });
+    list.matrix_path = arguments.file;
   }
+  require_root(list);
   if (!arguments.idle.empty()) {
     const int minutes = parse_count(arguments.idle, "--idle", 0, 24 * 60);
     const std::string warning = wait_until_idle(std::chrono::minutes(minutes), context.watch);
     if (!warning.empty()) observer.warning(warning);
   }
-  return earlier ? MatrixRun::take_up(*earlier, "", context.watch)
-                 : MatrixRun::begin(std::move(*list), arguments.results, context.watch);
+  return earlier ? MatrixRun::take_up(*earlier, std::move(list), context.watch)
+                 : MatrixRun::begin(std::move(list), arguments.results, context.watch);
 }
 
 /// What comes after the last cell, however the run ended.
@@ -160,7 +160,7 @@ void after_the_run(const MatrixRun& run, const Keep& keep, const std::string& ho
     const std::string warning = call_hook(hook, run.folder(), run.state(), status, runner);
     if (!warning.empty()) observer.warning(warning);
   }
-  const Pruned pruned = prune_runs(folder_above(run.folder()), run.folder().name(), keep, std::time(nullptr));
+  const Pruned pruned = prune_runs(run.folder().results(), run.folder().name(), keep, std::time(nullptr));
   for (const std::string& warning : pruned.warnings) observer.warning(warning);
 }
 
@@ -205,11 +205,9 @@ int matrix(const MatrixArguments& arguments, CommandContext& context) {
   return status;
 }
 
-}  // namespace
-
-namespace {
-
-std::string not_empty(const std::string& text) { return text.empty() ? "it is empty; leave it out, or give a value" : ""; }
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "it is empty; leave it out, or give a value" : "";
+}
 
 }  // namespace
 
@@ -248,7 +246,8 @@ CommandBody add_matrix_command(CLI::App& app) {
       "  mongo matrix configs/example.yaml --dry-run\n"
       "  mongo matrix configs/example.yaml --results /srv/mongo\n"
       "  mongo matrix --resume /srv/mongo/20261130T165001Z-1a2b3c\n\n"
-      "Exit status: 0 all cells ok or not available here; 1 some failed or skipped, or the results not written; 5 some\n"
+      "Exit status: 0 all cells ok or not available here; 1 some failed or skipped, or the results not written; 5 "
+      "some\n"
       "incomplete and none failed; 6 another process is at this run or holds the lock: nothing was done; 128 + the\n"
       "signal's number when interrupted: --resume goes on.");
   return [arguments](CommandContext& context) { return matrix(*arguments, context); };

@@ -69,6 +69,7 @@ MatrixRun::MatrixRun(RunFolder folder, CellList list, Descriptor lock, const Int
   state_.started_at = utc_text(now);
   state_.utc_offset = utc_offset(now);
   state_.cells = waiting_cells(list_);
+  needs_.resize(list_.cells.size());
 }
 
 MatrixRun MatrixRun::begin(CellList list, const std::string& results, const InterruptWatch& watch) {
@@ -96,8 +97,7 @@ MatrixRun MatrixRun::begin(CellList list, const std::string& results, const Inte
   }
 }
 
-MatrixRun MatrixRun::take_up(const RunFolder& folder, const std::string& matrix_path, const InterruptWatch& watch) {
-  CellList list = read_cells(folder, matrix_path);
+MatrixRun MatrixRun::take_up(const RunFolder& folder, CellList list, const InterruptWatch& watch) {
   MatrixRun run(folder, std::move(list), lock_run(folder, watch), watch);
   try {
     run.take_over(state_from_text(read_whole_file(folder.state_file()), folder.state_file()));
@@ -144,7 +144,7 @@ void MatrixRun::allow_side_by_side() {
 
 void MatrixRun::run(MatrixObserver& observer) {
   for (const std::string& warning : warnings_) observer.warning(warning);
-  earlier_ = learn_from(folder_.path.substr(0, folder_.path.rfind('/')), folder_.name());
+  earlier_ = learn_from(folder_.results(), folder_.name());
   try {
     run_cells(observer);
     if (const int signal = watch_->signal_number(); signal != 0) state_.reason = Interrupted(signal).what();
@@ -186,10 +186,7 @@ void MatrixRun::run_cells(MatrixObserver& observer) {
 }
 
 void MatrixRun::start_cells(MatrixObserver& observer) {
-  while (at_work_.empty() || !needs_.empty()) {
-    const std::optional<std::size_t> index =
-        next_cell(state_.cells, needs_.empty() ? std::vector<CellNeeds>(state_.cells.size()) : needs_);
-    if (!index) return;
+  while (const std::optional<std::size_t> index = next_cell(state_.cells, needs_)) {
     const Cell& planned = list_.cells[*index].cell;
     if (const auto why = why_another_device(state_.devices, planned.device, list_.folder)) {
       skip(*index, *why, observer);
@@ -276,12 +273,9 @@ void MatrixRun::end_work(Work& work, CellOutcome outcome, MatrixObserver& observ
     const bool has_prefix = outcome.results_problem.starts_with(prefix);
     throw RunError("results", outcome.results_problem.substr(has_prefix ? prefix.size() : 0));
   }
+  if (!outcome.refusal.empty()) return skip(work.index, outcome.refusal, observer);
   RunRecord& record = outcome.record;
   if (work.beside_others) record.flags.emplace_back("side-by-side");
-  if (!outcome.refusal.empty()) {
-    skip(work.index, outcome.refusal, observer);
-    return;
-  }
   if (outcome.died) clean_up_after_crash(record);
   if (record.status == Status::interrupted && watch_->signal_number() == 0) {
     // Somebody ended that process alone; the others go on.

@@ -37,9 +37,9 @@ class MatrixRun {
  public:
   /// A new run below `results`. Throws UsageError or RunError("results", ...); nothing is left behind then.
   static MatrixRun begin(CellList list, const std::string& results, const InterruptWatch& watch);
-  /// Takes up an earlier run: finished cells stay, half-done ones are run whole. matrix_path: as read_cells. Throws
+  /// Takes up an earlier run: finished cells stay, half-done ones are run whole. list: as read_cells gives it. Throws
   /// UsageError; Error with locked_status when a process is at it.
-  static MatrixRun take_up(const RunFolder& folder, const std::string& matrix_path, const InterruptWatch& watch);
+  static MatrixRun take_up(const RunFolder& folder, CellList list, const InterruptWatch& watch);
 
   /// Cells on different disks run at the same time, and are marked with the flag side-by-side; otherwise all run one
   /// after another.
@@ -81,7 +81,7 @@ class MatrixRun {
   MatrixState state_;
   Descriptor lock_;
   const InterruptWatch* watch_;
-  std::vector<CellNeeds> needs_;  // empty: one cell at a time
+  std::vector<CellNeeds> needs_;  // of each cell; as made, each is alone
   std::vector<Work> at_work_;
   Estimates earlier_;                  // from other runs
   std::optional<Overview> view_;       // of state_; nothing when that has changed

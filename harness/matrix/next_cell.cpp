@@ -41,9 +41,10 @@ std::optional<std::size_t> next_cell(const std::vector<CellState>& cells, const 
     if (cells[i].status == CellStatus::running) taken.push_back(needs[i]);
   }
   for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (!waits(cells[i])) continue;
     const bool disturbs = std::any_of(taken.begin(), taken.end(),
                                       [&](const CellNeeds& other) { return disturb_each_other(other, needs[i]); });
-    if (waits(cells[i]) && !disturbs) return i;
+    if (!disturbs) return i;
   }
   return std::nullopt;
 }

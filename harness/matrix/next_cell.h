@@ -11,7 +11,7 @@ namespace mongo {
 
 /// What a cell must have for itself while it runs.
 struct CellNeeds {
-  std::string disk;       // empty for an existing directory, which may lie on any disk
+  std::string disk;       // empty: any disk, as for an existing directory; such a cell runs alone
   bool in_guest = false;  // guests all use the same CPU
   bool operator==(const CellNeeds&) const = default;
 };

@@ -11,13 +11,14 @@ namespace mongo {
 struct RunFolder {
   std::string path;  // absolute
   std::string name() const { return path.substr(path.rfind('/') + 1); }
-  std::string matrix_file() const { return path + "/matrix.yaml"; }      // as it was read, byte for byte
-  std::string cells_file() const { return path + "/cells.json"; }        // what is to be run; never changed
-  std::string state_file() const { return path + "/state.json"; }        // how far each cell is
-  std::string progress_file() const { return path + "/progress.json"; }  // of the cell that is running
-  std::string records_file() const { return path + "/records.jsonl"; }   // a record here: the cell is done
-  std::string lock_file() const { return path + "/lock"; }               // held by the process that runs the matrix
-  std::string cell_lock_file() const { return path + "/cell.lock"; }     // held by the process of the current cell
+  std::string results() const { return path.substr(0, path.rfind('/')); }  // the folder that holds the runs
+  std::string matrix_file() const { return path + "/matrix.yaml"; }        // as it was read, byte for byte
+  std::string cells_file() const { return path + "/cells.json"; }          // what is to be run; never changed
+  std::string state_file() const { return path + "/state.json"; }          // how far each cell is
+  std::string progress_file() const { return path + "/progress.json"; }    // of the cell that is running
+  std::string records_file() const { return path + "/records.jsonl"; }     // a record here: the cell is done
+  std::string lock_file() const { return path + "/lock"; }                 // held by the process that runs the matrix
+  std::string cell_lock_file() const { return path + "/cell.lock"; }       // held by the process of the current cell
 };
 
 /// "20261130T165001Z-1a2b3c"

@@ -69,8 +69,7 @@ MatrixStatus read_status(const RunFolder& folder) {
   // Afterwards it only calls the hook and removes old runs.
   status.running = status.running && status.state.ended_at.empty();
   if (status.running) {
-    status.overview =
-        overview(status.state.cells, learn_from(folder.path.substr(0, folder.path.rfind('/')), folder.name()));
+    status.overview = overview(status.state.cells, learn_from(folder.results(), folder.name()));
     if (status.overview) add_what_is_known(*status.overview, status.state, read_progress(folder));
     return status;
   }

@@ -109,7 +109,7 @@ TEST_F(MatrixRunTest, WhatIsDoneIsNotRunAgain) {
     EXPECT_EQ(exit_status(run.state().cells, SIGTERM), 128 + SIGTERM);
     EXPECT_EQ(counts_text(count_cells(run.state().cells)), "3 ok, 1 waiting");
     const InterruptWatch other;
-    EXPECT_THROW(MatrixRun::take_up(folder, "", other), Error) << "two at one run";
+    EXPECT_THROW(MatrixRun::take_up(folder, read_cells(folder, ""), other), Error) << "two at one run";
     MatrixState state = run.state();
     state.cells[1].status = state.cells[2].status = CellStatus::running;
     put(folder.state_file(), state_to_text(state));
@@ -119,7 +119,7 @@ TEST_F(MatrixRunTest, WhatIsDoneIsNotRunAgain) {
   put(folder.records_file(), records.substr(0, first) + records.substr(second) + records.substr(0, 1000));
 
   const InterruptWatch watch;
-  MatrixRun again = MatrixRun::take_up(folder, "", watch);
+  MatrixRun again = MatrixRun::take_up(folder, read_cells(folder, ""), watch);
   EXPECT_EQ(counts_text(count_cells(again.state().cells)), "2 ok, 2 waiting");
   KeepingObserver observer;
   again.run(observer);
@@ -183,7 +183,7 @@ TEST_F(MatrixRunTest, WhatIsRefusedIsSkippedAndTheOthersGoOn) {
     EXPECT_NE(run.state().cells[0].reason, "");
     EXPECT_EQ(exit_status(run.state().cells, 0), 1);
   }
-  MatrixRun again = MatrixRun::take_up(folder, "", watch_);
+  MatrixRun again = MatrixRun::take_up(folder, read_cells(folder, ""), watch_);
   again.run(observer_);
   EXPECT_EQ(counts_text(count_cells(again.state().cells)), "2 ok");
   expect_each_once(again);
@@ -203,7 +203,7 @@ TEST_F(MatrixRunTest, WithoutItsStateARunGoesOnByItsRecords) {
     if (there) put(folder.state_file(), "garbage");
     if (!there) fs::remove(folder.state_file());
     const InterruptWatch watch;
-    MatrixRun again = MatrixRun::take_up(folder, "", watch);
+    MatrixRun again = MatrixRun::take_up(folder, read_cells(folder, ""), watch);
     EXPECT_EQ(count_cells(again.state().cells).ok, 2) << there;
     KeepingObserver observer;
     if (there) continue;
@@ -252,7 +252,7 @@ TEST_F(MatrixRunTest, AChangedMatrixIsNoticed) {
   EXPECT_NE(problem("a: [").find("given.yaml"), std::string::npos);
   // The run's own copy as well.
   put(folder.matrix_file(), yaml("matrix: {processes: [1, 4]}\nrepeats: 2\n"));
-  EXPECT_THROW(MatrixRun::take_up(folder, "", watch_), UsageError);
+  EXPECT_THROW(MatrixRun::take_up(folder, read_cells(folder, ""), watch_), UsageError);
 }
 
 TEST_F(MatrixRunTest, NothingIsLeftOfARunThatCannotBegin) {
