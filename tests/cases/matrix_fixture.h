@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tests/cases/mongo_fixture.h"
+#include "tests/support/child.h"
 
 namespace mongo::test {
 
@@ -112,33 +113,19 @@ class MatrixTest : public MongoTest {
   Started start(Arguments arguments) {
     Started started{-1, path("output" + std::to_string(count_++))};
     arguments.insert(arguments.begin(), MONGO_PROGRAM);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    started.pid = fork();
-    if (started.pid != 0) return started;
-    setpgid(0, 0);
-    signal(SIGINT, SIG_DFL);  // a shell has its background jobs ignore it
-    const int out = open(started.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    execv(argv[0], argv.data());
-    _exit(127);
+    started.pid = start_program(std::move(arguments), [&] {
+      setpgid(0, 0);
+      signal(SIGINT, SIG_DFL);  // a shell has its background jobs ignore it
+      const int out = open(started.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+      dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+      dup2(out, STDOUT_FILENO);
+      dup2(out, STDERR_FILENO);
+    });
+    return started;
   }
 
-  /// The exit status, or minus the signal; -1000 when it did not end in a minute.
-  static int wait_for(const Started& started) {
-    for (int i = 0; i < 6000; ++i) {
-      int status = 0;
-      if (waitpid(started.pid, &status, WNOHANG) == started.pid)
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-      usleep(10'000);
-    }
-    kill(started.pid, SIGKILL);
-    waitpid(started.pid, nullptr, 0);
-    return -1000;
-  }
+  /// As wait_a_minute_for.
+  static int wait_for(const Started& started) { return wait_a_minute_for(started.pid); }
 
   /// Waits until the phases of that cell, counted from 1, are at work; returns the folder of the run.
   std::string wait_for_cell(int number) const {

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "tests/cases/mongo_fixture.h"
+#include "tests/support/child.h"
 
 namespace mongo {
 namespace {
@@ -20,16 +21,7 @@ class RaceCases : public test::MongoTest {
   struct Started {
     pid_t pid = -1;
     std::string messages;  // file
-    int wait() const {
-      for (int i = 0; i < 12'000; ++i) {
-        int status = 0;
-        if (waitpid(pid, &status, WNOHANG) == pid) return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-        std::this_thread::sleep_for(5ms);
-      }
-      kill(pid, SIGKILL);
-      waitpid(pid, nullptr, 0);
-      return -1000;
-    }
+    int wait() const { return test::wait_a_minute_for(pid); }
   };
 
   /// Starts mongo at once, or as soon as the gate is open.
@@ -37,18 +29,14 @@ class RaceCases : public test::MongoTest {
     Started started;
     started.messages = path("messages" + std::to_string(count_++));
     arguments.insert(arguments.begin(), MONGO_PROGRAM);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    started.pid = fork();
-    if (started.pid != 0) return started;
-    const int file = open(started.messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    dup2(file, STDERR_FILENO);
-    dup2(open("/dev/null", O_RDWR), STDOUT_FILENO);
-    while (gate != nullptr && !gate->load()) {
-    }
-    execv(argv[0], argv.data());
-    _exit(127);
+    started.pid = test::start_program(std::move(arguments), [&] {
+      const int file = open(started.messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+      dup2(file, STDERR_FILENO);
+      dup2(open("/dev/null", O_RDWR), STDOUT_FILENO);
+      while (gate != nullptr && !gate->load()) {
+      }
+    });
+    return started;
   }
 
   std::string messages(const Started& started) const { return slurp(started.messages); }

@@ -2,29 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/core/errors.h"
+#include "tests/unit/plan/run_request.h"
 
 namespace mongo {
 namespace {
 
-RunRequest request() {
-  RunRequest request;
-  request.filesystem = "ext3";
-  request.device = "/dev/sdb1";
-  request.mount_point = "/work1";
-  request.log = "logext3";
-  request.processes = "1";
-  return request;
-}
-
-std::string refusal(const RunRequest& request) {
-  try {
-    resolve(request);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
+RunRequest request() { return run_request("ext3", "/dev/sdb1", "logext3"); }
 
 TEST(Cell, TheMainJobIsThePublishedWorkload) {
   const Cell cell = resolve(request());

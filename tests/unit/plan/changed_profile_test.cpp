@@ -9,31 +9,14 @@
 #include <iterator>
 #include <set>
 
-#include "harness/core/errors.h"
 #include "harness/plan/matrix_document.h"
 #include "harness/plan/run_options.h"
+#include "tests/unit/plan/run_request.h"
 
 namespace mongo {
 namespace {
 
-RunRequest request() {
-  RunRequest request;
-  request.filesystem = "ext4";
-  request.device = "loop:1GiB";
-  request.mount_point = "/work1";
-  request.log = "log";
-  request.processes = "1";
-  return request;
-}
-
-std::string refusal(const RunRequest& request) {
-  try {
-    resolve(request);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
+RunRequest request() { return run_request("ext4", "loop:1GiB", "log"); }
 
 TEST(ChangedProfile, SaysInItsNameWhatIsChanged) {
   RunRequest some = request();

@@ -1,30 +1,13 @@
 // What a run is asked to do about caches, syncs, contents and time.
 #include <gtest/gtest.h>
 
-#include "harness/core/errors.h"
 #include "harness/plan/cell.h"
+#include "tests/unit/plan/run_request.h"
 
 namespace mongo {
 namespace {
 
-RunRequest request() {
-  RunRequest request;
-  request.filesystem = "ext4";
-  request.device = "loop:1GiB";
-  request.mount_point = "/work1";
-  request.log = "log";
-  request.processes = "2";
-  return request;
-}
-
-std::string refusal(const RunRequest& request) {
-  try {
-    resolve(request);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
+RunRequest request() { return run_request("ext4", "loop:1GiB", "log", "2"); }
 
 std::string with_cache(const std::string& text) {
   RunRequest some = request();
